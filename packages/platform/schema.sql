@@ -52,7 +52,7 @@ create table audit_entry (
   ip text not null,
   changes text not null,
   hash bytea not null,
-  constraint audit_entry_actor_known CHECK ((actor_kind = ANY (ARRAY['user'::text, 'claimed'::text]))),
+  constraint audit_entry_actor_known CHECK ((actor_kind = ANY (ARRAY['user'::text, 'claimed'::text, 'application'::text]))),
   constraint audit_entry_outcome_known CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text]))),
   constraint audit_entry_pkey PRIMARY KEY (organisation_id, sequence)
 );

@@ -38,6 +38,12 @@ test("audit --format csv leaves nothing for a spreadsheet to compute, and quotes
   expect(line).toContain(`,"'=HYPERLINK(""x"",""y"")@example.org",`);
 });
 
+test("audit shows the application whose execution did it, which has no address", async () => {
+  expect((await run("--action", "pool-file.create")).stdout).toMatch(
+    /\n2026-11-20 21:17:00 +shop +pool-file\.create +done +- +-\n/u,
+  );
+});
+
 test("audit --format jsonl prints an entry a line", async () => {
   const { stdout } = await run("--format", "jsonl");
   const lines = stdout.trim().split("\n");

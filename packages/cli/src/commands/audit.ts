@@ -72,13 +72,20 @@ export const auditCommand = defineCommand({
 });
 
 function toRow({ at, actor, action, outcome, target, ip }: AuditEvent): readonly string[] {
-  return [at, cleanText(describeActor(actor)), action, outcome, cleanText(target.path ?? "-"), ip];
+  return [
+    at,
+    cleanText(describeActor(actor)),
+    action,
+    outcome,
+    cleanText(target.path ?? "-"),
+    ip === "" ? "-" : ip,
+  ];
 }
 
 /** A wrong secret of an access key says nothing of who sent it. */
 function describeActor({ kind, name }: AuditEvent["actor"]): string {
   if (name === "") return "unknown";
-  return kind === "user" ? name : `${name} (not proven)`;
+  return kind === "claimed" ? `${name} (not proven)` : name;
 }
 
 async function verify(client: PlatformClient, print: (text: string) => void) {

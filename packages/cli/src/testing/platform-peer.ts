@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import type { AuditEvent } from "@platform/contract/platform-api/audit";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { Build, Service } from "@platform/contract/platform-api/services";
 import { Problem } from "@platform/contract/problems";
@@ -116,6 +117,20 @@ const NAMELESS_EVENT = {
   changes: [],
   hash: "c".repeat(64),
 };
+const APPLICATION_EVENT = {
+  ...NAMELESS_EVENT,
+  actor: { kind: "application" as const, id: "app-1", name: "shop", credential: null },
+  action: "pool-file.create",
+  target: { type: "pool-file", id: null, path: null },
+  outcome: "done" as const,
+  code: null,
+  ip: "",
+};
+/** By action. */
+const EVENTS_OF = new Map<string, AuditEvent[]>([
+  ["access-key.use", [NAMELESS_EVENT]],
+  ["pool-file.create", [APPLICATION_EVENT]],
+]);
 
 interface PeerOptions {
   /** What each question of a device login is answered; missing: there is no such login. */
@@ -241,7 +256,7 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
       ...createSecrets(secrets),
       getUsage: async () => ok({ items: USAGE, nextCursor: null }),
       listAuditEvents: async ({ query }) =>
-        ok({ items: query.action === "access-key.use" ? [NAMELESS_EVENT] : AUDIT_EVENTS, nextCursor: null }),
+        ok({ items: EVENTS_OF.get(query.action ?? "") ?? AUDIT_EVENTS, nextCursor: null }),
       verifyAuditLog: async ({ query }) => {
         if (isAuditLogBroken) return ok({ checked: 6, firstBroken: "7", nextCursor: null });
         if (query.cursor === "second") return ok({ checked: 1, firstBroken: null, nextCursor: null });

@@ -7,11 +7,12 @@ import { READS } from "./common.ts";
 
 const ActorSchema = Type.Object(
   {
-    kind: StringEnum(["user", "claimed"], {
-      description: "claimed: somebody who said to be this user, and did not prove it",
+    kind: StringEnum(["user", "claimed", "application"], {
+      description:
+        "claimed: somebody who said to be this user, and did not prove it; application: its execution did it",
     }),
-    id: Nullable(Type.String(), { description: "Identifier of the user" }),
-    name: Type.String({ description: "Email address of the user at that time" }),
+    id: Nullable(Type.String(), { description: "Identifier of the user or application" }),
+    name: Type.String({ description: "Email address of the user, or name of the application, at that time" }),
     credential: Nullable(Type.String(), {
       description: "`token:<id>` or `session:<id>`; null: none was shown",
     }),
@@ -51,7 +52,7 @@ const AuditEventSchema = Type.Object(
       description: "refused: the actor may not do this, so nothing has changed",
     }),
     code: Nullable(Type.String(), { description: "Of a refusal: the code of the problem" }),
-    ip: Type.String({ description: "Address of the client" }),
+    ip: Type.String({ description: "Address of the client; empty: an execution did it" }),
     changes: Type.Array(ChangeSchema, {
       description: "What was changed, where that says more than the action",
     }),
@@ -91,7 +92,7 @@ export const AUDIT_API = {
       "Newest first: who changed what, when, from where; and who was refused. What a user does to their own account stands in the log of their own organisation. Starts of jobs are not in it: the jobs themselves are listed. With a filter, a page is of the next 20,000 entries: it may be empty while `nextCursor` leads to more.",
     query: Type.Object({
       ...PageQuery.properties,
-      actor: Type.Optional(Word("Only what this user did: identifier or email address")),
+      actor: Type.Optional(Word("Only what this user or application did: identifier, email address or name")),
       action: Type.Optional(Word("Only this action")),
       targetType: Type.Optional(Word("Only what was done to resources of this kind")),
       targetId: Type.Optional(Word("Only what was done to this resource, or to what lies in it")),

@@ -12,6 +12,7 @@ interface Answer {
   readonly status: number | undefined;
   readonly retryAfter: string | undefined;
   readonly code: string;
+  readonly detail: string;
 }
 
 describe("uploads at the same time", () => {
@@ -55,11 +56,13 @@ describe("uploads at the same time", () => {
     // Which of the requests arrives first is not known; the one beyond the limit is answered while the others wait.
     const refused = begin(first);
     const own = await Promise.race([...open, refused].map(({ answer }) => answer));
-    expect(own).toEqual({ status: 429, retryAfter: "5", code: "RATE_LIMITED" });
+    expect(own).toMatchObject({ status: 429, retryAfter: "5", code: "RATE_LIMITED" });
+    expect(own.detail).toMatch(/already running 2 uploads;/u);
 
     const others = [begin(second), begin(second)];
     const everybodys = await Promise.race(others.map(({ answer }) => answer));
-    expect(everybodys).toEqual({ status: 503, retryAfter: "5", code: "UNAVAILABLE" });
+    expect(everybodys).toMatchObject({ status: 503, retryAfter: "5", code: "UNAVAILABLE" });
+    expect(everybodys.detail).toMatch(/too many uploads are running;/iu);
 
     const all = [...open, refused, ...others];
     for (const { call } of all) call.end();
@@ -101,8 +104,8 @@ async function readAnswer(call: ClientRequest): Promise<Answer> {
       let text = "";
       response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
       response.on("end", () => {
-        const { code } = JSON.parse(text) as { code: string };
-        resolve({ status: response.statusCode, retryAfter: response.headers["retry-after"], code });
+        const { code, detail } = JSON.parse(text) as Pick<Answer, "code" | "detail">;
+        resolve({ status: response.statusCode, retryAfter: response.headers["retry-after"], code, detail });
       });
     });
   });

@@ -1,6 +1,6 @@
 import { Problem } from "@platform/contract/problems";
 
-/** Limits how many archives this process receives and checks at the same time: each needs disk space and processor time. */
+/** Limits how many archives and files this process receives at the same time: each needs disk space and processor time. */
 export interface UploadGate {
   /** Runs `work`. @throws Problem RATE_LIMITED for too many of this organisation, UNAVAILABLE for too many in all */
   readonly admit: <T>(organisationId: string, work: () => Promise<T>) => Promise<T>;
@@ -33,9 +33,9 @@ export function createUploadGate(limits: UploadLimits = DEFAULT_UPLOAD_LIMITS): 
     admit: async (organisationId, work) => {
       const own = running.get(organisationId) ?? 0;
       if (own >= limits.perOrganisation) {
-        throw refuse("RATE_LIMITED", `Your organisation is already uploading ${own} archives`);
+        throw refuse("RATE_LIMITED", `Your organisation is already running ${own} uploads`);
       }
-      if (inAll >= limits.inAll) throw refuse("UNAVAILABLE", "Too many archives are being uploaded");
+      if (inAll >= limits.inAll) throw refuse("UNAVAILABLE", "Too many uploads are running");
       running.set(organisationId, own + 1);
       inAll += 1;
       try {

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { PART_TYPE, openPart, sendTus, uploadByClient } from "../../../../tools/tus-calls.ts";
 import { PARTS, sweepParts } from "../pools/part-files.ts";
 import { createTestMember, createTestUser } from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
 import { MAX_TEST_FILE, TEST_POOL_BYTES } from "../testing/instance.ts";
 import { codeOf, idOf, useUploads } from "../testing/upload-scene.ts";
 
@@ -31,6 +32,15 @@ const options = () => ({
   metadata: { dataPoolId: state.pool.id, filename: "map.json", filetype: "application/json" },
   retryDelays: null,
 });
+
+const key = () => ({ poolId: state.pool.id, organisationId: state.owner.organisationId });
+
+async function createPool({ organisationId, userId: createdBy }: TestUser): Promise<string> {
+  const wanted = { organisationId, name: "Other maps", description: "", createdBy };
+  const pool = await state.here.stores.dataPools.create(wanted);
+  if (pool === "name taken") throw new Error("The name is taken.");
+  return pool.id;
+}
 
 const sweep = (now?: number) =>
   sweepParts(join(state.directory, "objects", PARTS), state.here.stores.uploads, now);
@@ -232,6 +242,66 @@ describe("an upload", () => {
     });
     expect([sent.status, (await listFiles())[0]?.fileId]).toEqual([204, sent.headers["upload-file-id"]]);
     expect(codeOf(await begin({ ...asGuest, length: 1 }))).toBe("QUOTA_EXCEEDED");
+  });
+
+  test.each([
+    ["the share is withdrawn", (guest: string) => state.here.stores.poolShares.delete(key(), guest)],
+    [
+      "the share becomes one as viewer",
+      (organisationId: string) =>
+        state.here.stores.poolShares.put(key(), {
+          organisationId,
+          role: "viewer",
+          createdBy: state.owner.userId,
+        }),
+    ],
+    [
+      "the pool is deleted",
+      () => state.here.stores.dataPools.delete(state.owner.organisationId, state.pool.id),
+    ],
+  ])("of another organisation is over, and counts for the owner no more, once %s", async (what, end) => {
+    const guest = await createTestUser(state.here);
+    const { organisationId } = guest;
+    const createdBy = state.owner.userId;
+    await state.here.stores.poolShares.put(key(), { organisationId, role: "maintainer", createdBy });
+    const headers = { authorization: `Bearer ${guest.token}`, "x-organizationid": organisationId };
+    const theirs = await beginUpload({ headers, length: MAX_TEST_FILE });
+    expect((await sendPart(theirs, 0, "1", headers)).status).toBe(204);
+    const own = await beginUpload({ length: 1 });
+    const mine = await createPool(guest);
+    const elsewhere = await beginUpload({ headers, length: 2, metadata: { dataPoolId: mine } });
+    await end(organisationId);
+    const refused = await sendPart(theirs, 1, "2", headers);
+    expect([refused.status, codeOf(refused)]).toEqual([404, "NOT_FOUND"]);
+    expect(await sweep(Date.now() + 2 * 3_600_000)).toBe(1);
+    const metadata = { dataPoolId: await createPool(state.owner) };
+    for (let count = 1; count < TEST_POOL_BYTES / MAX_TEST_FILE; count++)
+      await beginUpload({ length: MAX_TEST_FILE, metadata });
+    await beginUpload({ length: MAX_TEST_FILE - 1, metadata });
+    expect((await sendPart(own, 0, "1")).status).toBe(what === "the pool is deleted" ? 404 : 204);
+    expect((await sendPart(elsewhere, 0, "12", headers)).status).toBe(204);
+  });
+
+  test("is over once its organisation is deleted, or the one of its pool", async () => {
+    const { identity, stores } = state.here;
+    const guest = await createTestUser(state.here);
+    const organisationId = await identity.createOrganisation(guest.userId, { name: "Short-lived" });
+    const theirs = { ...guest, organisationId };
+    const dataPoolId = await createPool(theirs);
+    const headers = { authorization: `Bearer ${guest.token}`, "x-organizationid": organisationId };
+    const createdBy = guest.userId;
+    await stores.poolShares.put(key(), { organisationId, role: "maintainer", createdBy });
+    await stores.poolShares.put(
+      { poolId: dataPoolId, organisationId },
+      { organisationId: state.owner.organisationId, role: "maintainer", createdBy },
+    );
+    await beginUpload({ headers, length: MAX_TEST_FILE });
+    const foreign = await beginUpload({ metadata: { dataPoolId } });
+    const own = await beginUpload({ length: 1 });
+    await identity.deleteOrganisation(organisationId, guest.userId);
+    const open = "select id from pool_upload where owner_id = any($1::uuid[]) and stored_at is null";
+    expect(await run(open, [organisationId, state.owner.organisationId])).toEqual([{ id: idOf(own) }]);
+    expect((await sendPart(foreign, 0, "1")).status).toBe(404);
   });
 
   test("is for maintainers, also at its end", async () => {

@@ -301,6 +301,66 @@ test("a result of an application is stored where it was let write, and no more o
   });
 });
 
+/** What the log of this user's organisation says of files of the pool. */
+const listEntries = async (by: TestUser) =>
+  (await call(by, "GET /audit-events?action=pool-file.create")).body["items"];
+
+const describeEntry = (id: string, actor: object, name: string) => ({
+  actor: { ...actor, credential: null },
+  target: {
+    type: "pool-file",
+    path: expect.stringMatching(new RegExp(`^${pool}/${name}/[0-9a-f-]{36}$`, "u")),
+  },
+  outcome: "done",
+  ip: "",
+  changes: [{ field: "execution", before: null, after: id }],
+});
+
+test("a result that a job of another organisation stores is in the audit logs of both, once and with what it is in", async () => {
+  const guest = await createTestUser(here);
+  await call(owner, `PUT /data-pools/${pool}/shares/${guest.organisationId}`, { role: "maintainer" });
+  await here.api.inject({
+    method: "PUT",
+    url: `/api/data-pools/${pool}/files/route.json`,
+    headers: { authorization: `Bearer ${owner.token}` },
+    payload: "{}",
+  });
+  service = await createTestService(here, guest);
+  const started = await startJob({ dataPoolId: pool, name: "route.json" }, guest);
+  const running = await claim(String(started.body["id"]));
+  expect(await listEntries(guest)).toEqual([]);
+  expect(await store.finish({ ...running, attempt: 2 }, SUCCEEDED)).toBe(false);
+  for (const _ of [1, 2]) expect(await store.finish(running, SUCCEEDED)).toBe(true);
+  const actor = { kind: "user", id: guest.userId, name: guest.email };
+  const written = [describeEntry(running.id, actor, "route.json")];
+  expect(await listEntries(guest)).toMatchObject(written);
+  // The other one: its own file, whose place was taken.
+  expect(await listEntries(owner)).toMatchObject([...written, { actor: { id: owner.userId } }]);
+});
+
+test("a result of an application is in the audit log under its name, and one that was refused is in none", async () => {
+  const client = await createTestClient(here, owner, service);
+  await call(owner, `PUT /data-pools/${pool}/grants/${client.applicationId}`, { access: "write" });
+  const authorization = `Bearer ${await fetchAccessToken(here, client)}`;
+  const start = async () => {
+    const answer = await here.gateway.inject({
+      method: "POST",
+      url: `/${service.serviceKey}/${service.serviceName}/${service.version}/`,
+      headers: { authorization, "content-type": "application/json" },
+      payload: JSON.stringify({ persistTo: { dataPoolId: pool, name: "theirs.json" } }),
+    });
+    return await claim(answer.json<{ id: string }>().id);
+  };
+  const [first, second] = [await start(), await start()];
+  await store.finish(first, SUCCEEDED);
+  await call(owner, `DELETE /data-pools/${pool}/grants/${client.applicationId}`);
+  await store.finish(second, SUCCEEDED);
+  const actor = { kind: "application", id: client.applicationId, name: "client" };
+  expect(await listEntries(owner)).toMatchObject([describeEntry(first.id, actor, "theirs.json")]);
+  expect((await call(owner, "GET /audit-events?actor=client")).body["items"]).toHaveLength(1);
+  expect((await call(owner, "GET /audit-events/verification")).body).toMatchObject({ firstBroken: null });
+});
+
 test("a start is refused alike for a pool that there is not, of somebody else, and that may only be read", async () => {
   const unknown = await startJob({ dataPoolId: "00000000-0000-4000-8000-000000000000" });
   expect(unknown).toMatchObject({

@@ -46,9 +46,7 @@ const USER = "platform_user where id = $1";
 const ORGANISATION = "organisation where id = $1";
 const SERVICE = "service where key = $1";
 const APPLICATION = "application where id = $1";
-
 const POOL = "data_pool where id = $1";
-
 const createName = () => `n${randomUUID().slice(0, 8)}`;
 
 async function post(path: string, body?: unknown, method = "POST"): Promise<void> {
@@ -78,6 +76,12 @@ async function createPool(): Promise<string> {
 
 const share = (pool: string, receiver: TestUser | undefined) =>
   post(`/data-pools/${pool}/shares/${receiver?.organisationId ?? ""}`, { role: "viewer" }, "PUT");
+
+async function prepareReceiver() {
+  const receiver = await createTestUser(here);
+  const pools = await Promise.all([1, 2, 3].map(() => createPool()));
+  return { parentId: receiver.organisationId, make: () => share(pools.pop() ?? "", receiver) };
+}
 
 /** A link that makes its reader a member of an organisation of somebody. */
 async function invite(owner: TestUser): Promise<string> {
@@ -238,13 +242,7 @@ const GROWING: Readonly<Record<Exclude<BoundName, "sessions">, Growing>> = {
       return {
         parentId: organisationId,
         make: () =>
-          here.stores.uploads.create({
-            ...head,
-            organisationId,
-            userId,
-            poolId,
-            place: randomUUID(),
-          }),
+          here.stores.uploads.create({ ...head, organisationId, userId, poolId, place: randomUUID() }),
       };
     },
     fill: `insert into pool_upload (id, organisation_id, pool_id, owner_id, created_by, name, media_type, metadata, bytes, place, expires_at)
@@ -261,13 +259,7 @@ const GROWING: Readonly<Record<Exclude<BoundName, "sessions">, Growing>> = {
       return {
         parentId: id,
         make: () =>
-          here.stores.poolFiles.put({
-            ...stored,
-            organisationId,
-            poolId: id,
-            name: createName(),
-            createdBy,
-          }),
+          here.stores.poolFiles.put({ ...stored, organisationId, poolId: id, name: createName(), createdBy }),
       };
     },
     fill: `insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by)
@@ -286,17 +278,25 @@ const GROWING: Readonly<Record<Exclude<BoundName, "sessions">, Growing>> = {
         returning id
       ) insert into data_pool_share (pool_id, organisation_id, role, created_by) select $1, id, 'viewer', $3 from made`,
   },
-  sharedPools: {
+  sharedPoolsOfOne: {
     parent: ORGANISATION,
-    prepare: async () => {
-      const receiver = await createTestUser(here);
-      const pools = await Promise.all([1, 2, 3].map(() => createPool()));
-      return { parentId: receiver.organisationId, make: () => share(pools.pop() ?? "", receiver) };
-    },
+    prepare: prepareReceiver,
     fill: `with made as (
         insert into data_pool (id, organisation_id, name, name_key, created_by)
         select gen_random_uuid(), m.organisation_id, 'many', 'many' || i, $3 from member m, generate_series(1, $2) as i
         where m.user_id = $3::uuid returning id
+      ) insert into data_pool_share (pool_id, organisation_id, role, created_by) select id, $1, 'viewer', $3 from made`,
+  },
+  // Each by another organisation.
+  sharedPools: {
+    parent: ORGANISATION,
+    prepare: prepareReceiver,
+    fill: `with owners as (
+        insert into organisation (id, name, slug) select gen_random_uuid(), 'many', gen_random_uuid()::text from generate_series(1, $2)
+        returning id
+      ), made as (
+        insert into data_pool (id, organisation_id, name, name_key, created_by)
+        select gen_random_uuid(), id, 'many', 'many', $3 from owners returning id
       ) insert into data_pool_share (pool_id, organisation_id, role, created_by) select id, $1, 'viewer', $3 from made`,
   },
   poolGrants: {

@@ -22,7 +22,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   closed_day: { bounds: [], rest: "Two for each day; they stay." },
   data_pool: { bounds: ["dataPools"], rest: "Deleted ones stay: so many as can be made in the time." },
   data_pool_grant: { bounds: ["poolGrants"], rest: "None." },
-  data_pool_share: { bounds: ["poolShares", "sharedPools"], rest: "None." },
+  data_pool_share: { bounds: ["poolShares", "sharedPoolsOfOne", "sharedPools"], rest: "None." },
   device_login: {
     bounds: [],
     rest: "20 at once for a client, then one in ten seconds; removed after a day.",

@@ -164,6 +164,7 @@ const DELETIONS = [
   `delete from data_pool_grant where application_id in (${APPLICATIONS}) or pool_id in (${POOLS})`,
   `delete from data_pool_share where organisation_id = $1 or pool_id in (${POOLS})`,
   `update pool_file set ended_at = now() where pool_id in (${POOLS}) and ended_at is null`,
+  "delete from pool_upload where (organisation_id = $1 or owner_id = $1) and stored_at is null",
   "update data_pool set deleted_at = now() where organisation_id = $1 and deleted_at is null",
   "update service set publication = null where organisation_id = $1 and publication is not null",
   `update version v set retired_at = now() from service s

@@ -174,7 +174,7 @@ test("a role of its own adds entries with the rights that the guide names, and c
     await client.query(`create role ${role}`);
     await client.query(`grant select, insert on audit_entry to ${role}`);
     await client.query(`grant select, insert, update on audit_chain to ${role}`);
-    await client.query(`grant select on organisation, platform_user to ${role}`);
+    await client.query(`grant select on application, organisation, platform_user to ${role}`);
     await client.query("alter table audit_entry disable trigger user");
     await client.query(`set role ${role}`);
     const values = [organisationId];

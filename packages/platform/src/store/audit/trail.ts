@@ -20,8 +20,8 @@ export interface NewAuditEntry {
   /** Null: the actor's own organisation. */
   readonly organisationId: string | null;
   /** `claimed`: somebody who said to be this user, and did not prove it. */
-  readonly actorKind: "user" | "claimed";
-  /** Id of the user; null: nobody is known. */
+  readonly actorKind: "user" | "claimed" | "application";
+  /** Id of the user or application; null: nobody is known. */
   readonly actorId: string | null;
   /** `token:<id>` or `session:<id>`; null: none was shown. */
   readonly credential: string | null;
@@ -32,7 +32,7 @@ export interface NewAuditEntry {
   readonly outcome: "done" | "refused";
   /** Code of the problem of a refusal. */
   readonly code: string | null;
-  /** Address of the client. */
+  /** Address of the client; empty: an execution did it. */
   readonly ip: string;
   readonly changes: readonly AuditChange[];
   /** Id of another organisation whose resource it is, where one's own is used there: the entry stands in the logs of both. */

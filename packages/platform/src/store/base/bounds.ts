@@ -91,6 +91,13 @@ export const BOUNDS = {
     of: "The data pool",
     remedy: "withdraw a share first",
   },
+  /** A tenth of the next one: nobody is asked before, and one organisation alone must not take the room of all others. */
+  sharedPoolsOfOne: {
+    limit: 100,
+    what: "data pools that your organisation shares with it",
+    of: "The organisation",
+    remedy: "withdraw a share first",
+  },
   sharedPools: {
     limit: 1_000,
     what: "data pools that others share with it",

@@ -4,6 +4,8 @@ import type { Metadata, Outcome } from "@platform/engine/python/port/runtime";
 import type { ClaimKey } from "@platform/engine/store/execution-store";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
+import { appendEntry } from "../audit/trail.ts";
+import type { NewAuditEntry } from "../audit/trail.ts";
 import { createResultFile } from "../pools/result-files.ts";
 import type { ResultFile } from "../pools/result-files.ts";
 import type { Events } from "./events.ts";
@@ -47,10 +49,12 @@ async function writeBoth(
 ): Promise<readonly RecordRow[]> {
   try {
     return await database.transaction(async (run) => {
-      const stored = await storeFile(run, file, quotaBytes);
-      const metadata = addMetadata(outcome.metadata, { [PERSISTED]: stored });
+      const { said, entry } = await storeFile(run, file, quotaBytes);
+      const metadata = addMetadata(outcome.metadata, { [PERSISTED]: said });
       const rows = await run<RecordRow>(describeEnd(origin, { claim, outcome: { ...outcome, metadata } }));
       if (rows.length === 0) throw new NotHeld();
+      // Last: who holds a log waits for nothing else.
+      if (entry !== null) await appendEntry(run, entry);
       return rows;
     });
   } catch (error) {
@@ -64,21 +68,22 @@ async function writeBoth(
 /** Takes the file back. */
 class NotHeld extends Error {}
 
-/** What the metadata say of it. */
+/** What the metadata say of it, and the entry of the audit log. */
 async function storeFile(
   run: RunStatement,
   file: ResultFile | Problem,
   quotaBytes: number,
-): Promise<Metadata> {
-  if (file instanceof Problem) return explain(file);
+): Promise<{ readonly said: Metadata; readonly entry: NewAuditEntry | null }> {
+  if (file instanceof Problem) return { said: explain(file), entry: null };
   // A refusal takes back what was done for the file, and nothing else.
   await run({ text: "savepoint before_file" });
   try {
-    return { ...(await createResultFile(run, file, quotaBytes)) };
+    const created = await createResultFile(run, file, quotaBytes);
+    return { said: { ...created.file }, entry: created.entry };
   } catch (error) {
     if (!(error instanceof Problem) || !REASONS.has(error.code)) throw error;
     await run({ text: "rollback to savepoint before_file" });
-    return explain(error);
+    return { said: explain(error), entry: null };
   }
 }
 

@@ -7,6 +7,7 @@ import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { holdPool, selectSeen } from "./pool-rights.ts";
 import type { PoolRole } from "./pool-rights.ts";
+import { giveUpUploads } from "./uploads.ts";
 
 /** A data pool of an organisation. */
 export interface DataPoolRecord {
@@ -46,7 +47,7 @@ export interface DataPoolStore {
     id: string,
     change: DataPoolChange,
   ) => Promise<DataPoolRecord | "name taken" | null>;
-  /** With its files, shares and grants. False when there was none. @throws Problem FORBIDDEN of one of another organisation */
+  /** With its files, shares, grants and open uploads. False when there was none. @throws Problem FORBIDDEN of one of another organisation */
   readonly delete: (organisationId: string, id: string) => Promise<boolean>;
 }
 
@@ -159,6 +160,7 @@ async function deletePool(run: RunStatement, organisationId: string, id: string)
     audited: ["data-pool.delete"],
   });
   for (const text of ENDS) await run({ text, values: [id] });
+  await giveUpUploads(run, id, null);
   return rows.length > 0;
 }
 

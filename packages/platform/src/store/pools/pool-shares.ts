@@ -8,6 +8,7 @@ import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { holdPool, selectSeen } from "./pool-rights.ts";
 import type { PoolKey, PoolRole } from "./pool-rights.ts";
+import { giveUpUploads } from "./uploads.ts";
 
 /** Another organisation that may use a data pool. */
 export interface PoolShareRecord {
@@ -32,7 +33,7 @@ export interface PoolShareStore {
   readonly list: (pool: PoolKey, page: PageRequest) => Promise<Page<PoolShareRecord> | null>;
   /** @throws Problem FORBIDDEN, QUOTA_EXCEEDED; NOT_FOUND, CONFLICT of the other organisation */
   readonly put: (pool: PoolKey, share: NewPoolShare) => Promise<PoolShareRecord | null>;
-  /** With what applications of that organisation were granted. False where there is none. @throws Problem FORBIDDEN */
+  /** With what applications of that organisation were granted, and its open uploads. False where there is none. @throws Problem FORBIDDEN */
   readonly delete: (pool: PoolKey, organisationId: string) => Promise<boolean | null>;
 }
 
@@ -91,9 +92,11 @@ async function putShare(
     text: "select role from data_pool_share where pool_id = $1 and organisation_id = $2",
     values,
   });
-  if (former === undefined) await requireRooms(run, values);
-  else if (role === "viewer")
+  if (former === undefined) await requireRooms(run, values, held.organisationId);
+  else if (role === "viewer") {
     await run({ text: `update data_pool_grant set access = 'read' where ${THEIR_GRANTS}`, values });
+    await giveUpUploads(run, pool.poolId, organisationId);
+  }
   noteAudit({ changes: [{ field: "role", before: former?.role ?? null, after: role }] });
   const [row] = await run<PoolShareRecord>({
     text: `with s as (
@@ -115,10 +118,18 @@ async function holdReceiver(run: RunStatement, organisationId: string): Promise<
   return rows.length > 0;
 }
 
-async function requireRooms(run: RunStatement, [poolId, organisationId]: readonly string[]): Promise<void> {
+async function requireRooms(
+  run: RunStatement,
+  [poolId, organisationId]: readonly string[],
+  ownerId: string,
+): Promise<void> {
   await requireRoom(run, "poolShares", {
     text: "from data_pool_share where pool_id = $1",
     values: [poolId],
+  });
+  await requireRoom(run, "sharedPoolsOfOne", {
+    text: "from data_pool_share s join data_pool p on p.id = s.pool_id where s.organisation_id = $1 and p.organisation_id = $2",
+    values: [organisationId, ownerId],
   });
   await requireRoom(run, "sharedPools", {
     text: "from data_pool_share where organisation_id = $1",
@@ -145,5 +156,6 @@ async function deleteShare(
   if (gone === undefined) return false;
   noteAudit({ changes: [{ field: "role", before: gone.role, after: null }] });
   await run({ text: `delete from data_pool_grant where ${THEIR_GRANTS}`, values });
+  await giveUpUploads(run, pool.poolId, organisationId);
   return true;
 }

@@ -5,6 +5,7 @@ import { refuseTarget } from "@platform/engine/store/execution-store";
 import type { PinnedTarget } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
 import type { Database, RunStatement } from "../../postgres/database.ts";
+import type { NewAuditEntry } from "../audit/trail.ts";
 import { placeFile } from "./pool-files.ts";
 
 /** The result of an execution, whose object is kept already, as a file. */
@@ -18,9 +19,15 @@ export interface ResultFile {
 }
 
 /** A file that was stored. */
-export interface NamedFile {
+interface NamedFile {
   readonly reference: FileReference;
   readonly name: string;
+}
+
+/** A file, and its entry in the audit log: to be appended last in the transaction, since it locks the log. */
+interface CreatedFile {
+  readonly file: NamedFile;
+  readonly entry: NewAuditEntry;
 }
 
 /** A data pool that an execution may store its result in. */
@@ -91,7 +98,7 @@ export async function createResultFile(
   run: RunStatement,
   { executionId, owner, target, hash, bytes }: ResultFile,
   quotaBytes: number,
-): Promise<NamedFile> {
+): Promise<CreatedFile> {
   await run({ text: `select p.id from ${WRITABLE} for no key update of p`, values: toValues(owner, target) });
   // A statement of its own: it sees what was committed while the first one waited.
   const pool = await findWritablePool(run, owner, target);
@@ -108,5 +115,29 @@ export async function createResultFile(
     values: [id],
   });
   if (row === undefined) throw new Error("The insert made no row.");
-  return { ...row, name };
+  return {
+    file: { ...row, name },
+    entry: describeFile({ executionId, owner, target }, pool, [name, id ?? ""]),
+  };
+}
+
+/** Outside of a request, which would have its own entry. */
+function describeFile(
+  { executionId, owner, target }: Pick<ResultFile, "executionId" | "owner" | "target">,
+  { organisationId, isOwn, applicationId }: WritablePool,
+  file: readonly string[],
+): NewAuditEntry {
+  return {
+    organisationId: owner.organisationId,
+    actorKind: applicationId === null ? "user" : "application",
+    actorId: applicationId ?? target.userId,
+    credential: null,
+    action: "pool-file.create",
+    target: [target.dataPoolId, ...file],
+    outcome: "done",
+    code: null,
+    ip: "",
+    changes: [{ field: "execution", before: null, after: executionId }],
+    ...(isOwn ? {} : { alsoIn: organisationId }),
+  };
 }

@@ -158,10 +158,12 @@ async function insertUpload(
   const { organisationId, userId, poolId, name, mediaType, metadata, bytes, sha256, place } = upload;
   const pool = await holdPool(run, upload, WRITERS);
   if (pool === null) return null;
-  await run({
-    text: "select id from organisation where id = $1 for no key update",
+  const held = await run({
+    text: "select id from organisation where id = $1 and deleted_at is null for no key update",
     values: [organisationId],
   });
+  // It was deleted while this waited, and its uploads were given up.
+  if (held.length === 0) return null;
   await requireRoom(run, "uploads", {
     text: "from pool_upload where organisation_id = $1 and stored_at is null and expires_at > now()",
     values: [organisationId],
@@ -204,6 +206,22 @@ async function claim(
     values: [id, organisationId, userId, writer, received],
   });
   return row ?? null;
+}
+
+/**
+ * Gives up the open uploads to a pool whose row is held: those of this organisation, which may not write to it any more, or all. They
+ * would count for the owner, who does not see them. Their parts are swept.
+ */
+export async function giveUpUploads(
+  run: RunStatement,
+  poolId: string,
+  organisationId: string | null,
+): Promise<void> {
+  await run({
+    text: `delete from pool_upload u using data_pool p where p.id = $1 and u.pool_id = p.id and u.owner_id = p.organisation_id
+      and u.stored_at is null and ($2::uuid is null or u.organisation_id = $2)`,
+    values: [poolId, organisationId],
+  });
 }
 
 /**
