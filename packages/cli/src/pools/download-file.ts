@@ -1,6 +1,10 @@
-import { open, rename, rm, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { lstat, open, rename, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import process from "node:process";
 import type { PoolFile } from "@platform/contract/platform-api/data-pools";
+import { isUuid } from "@platform/engine/base/uuid";
 import { UserError } from "../base/errors.ts";
 import type { Session } from "../base/session.ts";
 import { hashFile, persist, readRefusal } from "./transfer.ts";
@@ -15,9 +19,9 @@ export interface Receiver {
 
 /**
  * Fetches a file to `path`, where it appears when all of it is there and has its sum. What was fetched stays beside it, and the next call
- * goes on from there.
+ * goes on from there. The server is not believed: its ids become paths only as UUIDs, and what sends more than it declared is not heard further.
  *
- * @throws UserError CHECKSUM_MISMATCH; RequestRefused, and what `fetch` throws
+ * @throws UserError CHECKSUM_MISMATCH, INVALID_ANSWER, FILE_EXISTS, NO_PROGRESS; RequestRefused, and what `fetch` throws
  */
 export async function downloadFile(
   receiver: Receiver,
@@ -25,35 +29,38 @@ export async function downloadFile(
   { file, path }: { readonly file: PoolFile; readonly path: string },
 ): Promise<void> {
   const { fileId, bytes, sha256 } = file;
+  if (!isUuid(fileId) || !Number.isSafeInteger(bytes) || bytes < 0)
+    throw new UserError("INVALID_ANSWER", "The platform describes the file by an id or a size that is none.");
   const part = join(dirname(path), `.${basename(path)}.${fileId.slice(0, 8)}.part`);
   let done = await readDone(part, bytes);
   await persist(
     async () => {
-      if (done === bytes && (bytes > 0 || (await exists(part)))) return true;
+      if (done === bytes && (bytes > 0 || (await findPart(part)) !== null)) return true;
       for await (const count of fetchRest(receiver, {
         link: `/data-pools/${poolId}/files/${fileId}/content`,
         part,
         from: done,
       })) {
+        if (count > bytes) throw await discard(part, file);
         done = count;
         receiver.onBytes(done, bytes);
       }
-      return done >= bytes ? true : null;
+      return done === bytes ? true : null;
     },
     () => done,
     receiver.signal,
   );
-  if ((await hashFile(part, receiver.signal)) !== sha256) {
-    await rm(part, { force: true });
-    throw new UserError(
-      "CHECKSUM_MISMATCH",
-      `What arrived of ${file.name} is not what is stored; it was removed.`,
-      {
-        hint: "Download it again.",
-      },
-    );
-  }
+  if ((await hashFile(part, receiver.signal)) !== sha256) throw await discard(part, file);
   await rename(part, path);
+}
+
+async function discard(part: string, { name }: PoolFile): Promise<UserError> {
+  await rm(part, { force: true });
+  return new UserError(
+    "CHECKSUM_MISMATCH",
+    `What arrived of ${name} is not what is stored; it was removed.`,
+    { hint: "Download it again." },
+  );
 }
 
 interface Rest {
@@ -69,7 +76,7 @@ async function* fetchRest({ session }: Receiver, { link, part, from }: Rest): As
   if (response.status !== 200 && response.status !== 206) throw await readRefusal(response);
   // A proxy may have left the range out.
   let done = response.status === 206 ? from : 0;
-  const file = await open(part, done === 0 ? "w" : "r+", 0o666);
+  const file = await (done === 0 ? createPart(part) : open(part, RESUME));
   try {
     if (response.body !== null)
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
@@ -84,20 +91,30 @@ async function* fetchRest({ session }: Receiver, { link, part, from }: Rest): As
   }
 }
 
+/** Node.js knows no such flag where the system has none. */
+const RESUME = constants.O_RDWR | constants.O_NOFOLLOW;
+
+/** Never writes into what is there. */
+async function createPart(part: string): Promise<FileHandle> {
+  await rm(part, { force: true });
+  return await open(part, "wx", 0o666);
+}
+
 /** Of a part that is longer than the file, nothing is used. */
 async function readDone(part: string, bytes: number): Promise<number> {
-  const size = await stat(part).then(
-    (found) => found.size,
-    () => 0,
-  );
+  const size = (await findPart(part)) ?? 0;
   if (size <= bytes) return size;
   await rm(part, { force: true });
   return 0;
 }
 
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+/** Size of what an interrupted download of this user left; null: nothing. @throws UserError FILE_EXISTS */
+async function findPart(part: string): Promise<number | null> {
+  const found = await lstat(part).catch(() => null);
+  if (found === null) return null;
+  // Windows has no such function, and therefore no export of that name.
+  if (found.isFile() && found.uid === (process.getuid?.() ?? found.uid)) return found.size;
+  throw new UserError("FILE_EXISTS", `${part} is there, and is no file that a download of yours left.`, {
+    hint: "Remove it, or name another path with -o.",
+  });
 }
