@@ -3,11 +3,12 @@ import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, statSync } from "node:fs";
 import { readFile, readdir, writeFile } from "node:fs/promises";
-import { createServer, request } from "node:http";
+import { createServer, request as requestHttp } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { request } from "../../tools/platform-client.ts";
 import { REPOSITORY } from "../../tools/platform-process.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
@@ -53,7 +54,7 @@ test("files are uploaded, listed, referred to, renamed, downloaded and deleted",
     expect.stringContaining(uploaded[0]?.fileId ?? "none"),
     expect.stringContaining("is there already"),
   ]);
-  expect(await run()).toMatch(/NAME +FILES +SIZE +ID\nMaps +2 +8\.0 MB/u);
+  expect(await run()).toMatch(/NAME +ORGANISATION +ROLE +FILES +SIZE +ID\nMaps +\S.* +owner +2 +8\.0 MB/u);
   expect(await run("ls", "Maps")).toMatch(/a\.json +8 B/u);
   const reference = JSON.parse(await run("ref", "Maps", "a.json")) as object;
   expect(reference).toEqual({
@@ -100,6 +101,45 @@ test("what is wrong is said before anything is sent", async () => {
   expect(await fail("ref", "Faults", "nothing")).toMatchObject({ exit: 1, code: "FILE_NOT_FOUND" });
 });
 
+test("a name means a pool of the organisation's own, whatever others share with it; their pools are used by id", async () => {
+  const { apiUrl } = world.platform;
+  const { personalAccessToken: token, organizationId } = world.login;
+  const stranger = await world.api<{ id: string }>("POST", "/organizations", { name: "Stranger Ltd" });
+  const headers = { "x-organizationid": stranger.body.id };
+  const createShared = async (name: string) => {
+    const pools = `${apiUrl}/api/data-pools`;
+    const { body } = await request<{ id: string }>("POST", pools, { token, headers, json: { name } });
+    const share = `${pools}/${body.id}/shares/${organizationId}`;
+    const shared = await request("PUT", share, { token, headers, json: { role: "maintainer" } });
+    expect(shared.status).toBe(200);
+    return body.id;
+  };
+  const theirs = [await createShared("Plans"), await createShared("Targets")];
+  const own = (await run("create", "Plans")).trim();
+  await writeFile(join(world.directory, "secret.json"), "{}");
+  await run("upload", "plans", "secret.json");
+  expect(await runJson("ls", own)).toHaveLength(1);
+  expect(await runJson("ls", theirs[0] ?? "")).toEqual([]);
+
+  for (const words of [
+    ["upload", "Targets", "secret.json"],
+    ["ls", "targets"],
+    ["delete", "Targets", "--yes"],
+  ])
+    expect(await fail(...words)).toMatchObject({
+      exit: 1,
+      code: "POOL_NOT_FOUND",
+      stderr: expect.stringContaining(`Targets (${theirs[1]}), shared by Stranger Ltd`),
+    });
+  expect(await runJson("ls", theirs[1] ?? "")).toEqual([]);
+  await run("upload", theirs[1] ?? "", "secret.json");
+  expect(await runJson("ls", theirs[1] ?? "")).toHaveLength(1);
+
+  const listed = await run();
+  expect(listed).toMatch(new RegExp(`Plans +\\S.* +owner +1 +2 B +${own}`, "u"));
+  expect(listed).toMatch(new RegExp(`Plans +Stranger Ltd +maintainer +0 +0 B +${theirs[0]}`, "u"));
+});
+
 interface Proxy {
   /** Headers of all requests of this method that it has let pass. */
   readonly headersOf: (method: string) => readonly NodeJS.Dict<string | string[]>[];
@@ -123,15 +163,18 @@ async function startProxy(
     const passes = onRequest(method, path, counts.get(method) ?? 0);
     if (passes === false) return;
     seen.push({ method, headers });
-    const sent = request({ host: target.hostname, port: target.port, method, path, headers }, (answer) => {
-      to.writeHead(answer.statusCode ?? 502, answer.headers);
-      if (passes === true) answer.pipe(to);
-      else
-        answer.once("data", (chunk) => {
-          to.write(chunk);
-          void passes.then(() => to.destroy());
-        });
-    });
+    const sent = requestHttp(
+      { host: target.hostname, port: target.port, method, path, headers },
+      (answer) => {
+        to.writeHead(answer.statusCode ?? 502, answer.headers);
+        if (passes === true) answer.pipe(to);
+        else
+          answer.once("data", (chunk) => {
+            to.write(chunk);
+            void passes.then(() => to.destroy());
+          });
+      },
+    );
     sent.on("error", () => to.destroy());
     from.pipe(sent);
   });

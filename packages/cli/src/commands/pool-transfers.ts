@@ -9,7 +9,7 @@ import type { Progress } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
 import type { Session } from "../base/session.ts";
 import { downloadFile } from "../pools/download-file.ts";
-import { findFile, findPool, listFiles } from "../pools/find-pool.ts";
+import { POOL_WORD, findFile, findPool, listFiles } from "../pools/find-pool.ts";
 import { formatBytes } from "../pools/format-bytes.ts";
 import { toSafeName } from "../pools/safe-name.ts";
 import { createBar, hashFile } from "../pools/transfer.ts";
@@ -24,7 +24,7 @@ export const uploadPoolFilesCommand = defineCommand({
     "After Ctrl-C, a broken connection or a restart the same command goes on where it ended, within a day.",
   ],
   arguments: {
-    pool: { description: "Id or name of the data pool", required: true },
+    pool: { description: POOL_WORD, required: true },
     files: { description: "Paths of the files", required: true, isList: true },
   },
   options: {
@@ -123,7 +123,7 @@ export const downloadPoolFileCommand = defineCommand({
     "In its own name, characters that a system forbids become _; a file that is there is not replaced then.",
   ],
   arguments: {
-    pool: { description: "Id or name of the data pool", required: true },
+    pool: { description: POOL_WORD, required: true },
     file: { description: "Id or name of the file", required: true },
   },
   options: {

@@ -2,10 +2,10 @@ import { defineCommand } from "../base/command.ts";
 import { createUsageError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
-import { findFile, findPool, listFiles, listPools } from "../pools/find-pool.ts";
+import { POOL_WORD, findFile, findPool, listFiles, listPools } from "../pools/find-pool.ts";
 import { formatBytes } from "../pools/format-bytes.ts";
 
-const POOL = { description: "Id or name of the data pool", required: true } as const;
+const POOL = { description: POOL_WORD, required: true } as const;
 const FILE = { description: "Id or name of the file", required: true } as const;
 
 /** `platform pools`, `platform pools ls [pool]`: reads all pages before it prints. */
@@ -13,7 +13,9 @@ export const listPoolsCommand = defineCommand({
   name: "pools ls",
   isDefault: true,
   summary: "List the data pools, or the files of one",
-  description: ["Without a pool, 'platform pools' does the same."],
+  description: [
+    "Without a pool, 'platform pools' does the same. Pools that other organisations share are listed too, with a role other than owner.",
+  ],
   arguments: { pool: { ...POOL, required: false } },
   options: {},
   examples: [
@@ -25,9 +27,11 @@ export const listPoolsCommand = defineCommand({
     if (pool === undefined) {
       const pools = await listPools(client);
       context.output.printTable(
-        ["NAME", "FILES", "SIZE", "ID"],
-        pools.map(({ name, fileCount, bytes, id }) => [
+        ["NAME", "ORGANISATION", "ROLE", "FILES", "SIZE", "ID"],
+        pools.map(({ name, organizationName, role, fileCount, bytes, id }) => [
           cleanText(name),
+          cleanText(organizationName),
+          role,
           String(fileCount),
           formatBytes(bytes),
           id,

@@ -4,7 +4,10 @@ import { UserError } from "../base/errors.ts";
 import { readAllPages } from "../base/session.ts";
 import type { PlatformClient } from "../base/session.ts";
 
-/** All data pools that the organisation sees, by name. */
+/** How commands describe the argument that `findPool` takes. */
+export const POOL_WORD = "Name of a data pool of the organisation, or the id of any that it sees";
+
+/** All data pools that the organisation sees, its own and those of others, by name. */
 export function listPools(client: PlatformClient): Promise<readonly DataPool[]> {
   return readAllPages((query) => client.listDataPools({ query }));
 }
@@ -17,25 +20,35 @@ export function listFiles(
   return readAllPages((query) => client.listPoolFiles({ params: { id }, query }));
 }
 
-/** The data pool with this id or name; those of others may have the same name. @throws UserError POOL_NOT_FOUND, POOL_AMBIGUOUS */
+/**
+ * The data pool with this id, or the organisation's own of this name. A name is never a pool of others: anyone can share one under any name.
+ *
+ * @throws UserError POOL_NOT_FOUND
+ */
 export async function findPool(client: PlatformClient, wanted: string): Promise<DataPool> {
   const pools = await listPools(client);
-  const byId = pools.find(({ id }) => id === wanted);
-  if (byId !== undefined) return byId;
-  const named = pools.filter(({ name }) => foldName(name) === foldName(wanted));
-  const [first, ...others] = named;
-  const details = pools.slice(0, SHOWN).map(({ id, name }) => `${name} (${id})`);
-  if (first === undefined)
-    throw new UserError("POOL_NOT_FOUND", `There is no data pool '${wanted}' in this organisation.`, {
-      hint: "'platform pools create' makes one, 'platform pools --help' shows the commands, and 'platform whoami' the organisation.",
-      details,
-    });
-  if (others.length > 0)
-    throw new UserError("POOL_AMBIGUOUS", `There are several data pools named '${wanted}'.`, {
-      hint: "Use the id instead of the name.",
-      details: named.map(({ id, name }) => `${name} (${id})`),
-    });
-  return first;
+  const isNamed = ({ name }: DataPool) => foldName(name) === foldName(wanted);
+  const found =
+    pools.find(({ id }) => id === wanted) ?? pools.find((pool) => pool.role === "owner" && isNamed(pool));
+  if (found !== undefined) return found;
+  const shared = pools.filter(isNamed);
+  if (shared.length > 0)
+    throw new UserError(
+      "POOL_NOT_FOUND",
+      `This organisation has no data pool '${wanted}' of its own; another shares one of this name with it.`,
+      {
+        hint: "Use the id for a pool of another organisation, if it is the one you mean.",
+        details: shared.slice(0, SHOWN).map(describe),
+      },
+    );
+  throw new UserError("POOL_NOT_FOUND", `There is no data pool '${wanted}' in this organisation.`, {
+    hint: "'platform pools create' makes one, 'platform pools --help' shows the commands, and 'platform whoami' the organisation.",
+    details: pools.slice(0, SHOWN).map(describe),
+  });
+}
+
+function describe({ id, name, role, organizationName }: DataPool): string {
+  return `${name} (${id})${role === "owner" ? "" : `, shared by ${organizationName}`}`;
 }
 
 /** The file of a pool with this id or name. @throws UserError FILE_NOT_FOUND */
