@@ -189,8 +189,9 @@ function isShort({ "Index Name": index = "" }: PlanNode): boolean {
   return /_(priority_rank(_id)?|lease_until)_idx$/.test(index);
 }
 
+/** Also of what one execution has in another table, whose primary key begins with the execution. */
 function isLookup({ "Index Name": index = "", "Index Cond": condition = "" }: PlanNode): boolean {
-  return index.endsWith("_pkey") && /^\(+id = /.test(condition);
+  return index.endsWith("_pkey") && /^\(+(?:execution_)?id = /.test(condition);
 }
 
 test("statements that are planned while the tables are empty find an execution by its primary key alone", async () => {
