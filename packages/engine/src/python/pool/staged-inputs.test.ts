@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { makeListable } from "../../testing/make-listable.ts";
 import { SILENT } from "../../testing/silent-logger.ts";
 import { stageInputs } from "./staged-inputs.ts";
 import { createZygoteFolders } from "./zygote-folders.ts";
@@ -29,7 +30,10 @@ beforeEach(() => {
   folders = createZygoteFolders(join(directory, "run"), SILENT);
   place = join(folders.create(), "in");
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => {
+  makeListable(directory);
+  rmSync(directory, { recursive: true, force: true });
+});
 
 function createObject(mode: number): string {
   const path = join(directory, "object");
@@ -93,6 +97,7 @@ test("what is no regular file is refused, and so is what could not be filled; no
   const full = stageInputs({ folders, sandbox }, () => Promise.reject(new Error("ENOSPC")));
   await expect(full).rejects.toThrow("ENOSPC");
   await folders.drain();
+  makeListable(directory);
   const left = readdirSync(join(directory, "run"), { recursive: true, encoding: "utf8" });
   expect(left.toSorted()).toEqual([expect.stringMatching(/^inputs-[0-9a-f]{32}$/), "z", "z/1", "z/1/in"]);
 });
@@ -102,5 +107,6 @@ test("a discarded input is removed wherever it is, and the object stays", async 
   const { staged } = await stageLink(object, true);
   staged.discard();
   await folders.drain();
+  makeListable(directory);
   expect([readdirSync(place), statSync(object).nlink, modeOf(object)]).toEqual([[], 1, 0o444]);
 });

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createZygoteFolders } from "./zygote-folders.ts";
+import { makeListable } from "../../testing/make-listable.ts";
 import { SILENT } from "../../testing/silent-logger.ts";
 
 let directory: string;
@@ -29,7 +30,10 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "zygote-folders-"));
   problems = [];
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => {
+  makeListable(directory);
+  rmSync(directory, { recursive: true, force: true });
+});
 
 function fill(path: string, files: number): void {
   mkdirSync(join(path, "deep/er"), { recursive: true });
@@ -65,6 +69,7 @@ test("folders that a killed process left are removed at the next start, without 
   next.create();
   await next.drain();
   expect(readdirSync(directory).toSorted()).toEqual([expect.stringMatching(/^inputs-[0-9a-f]{32}$/), "z"]);
+  makeListable(directory);
   expect(readdirSync(directory, { recursive: true })).toHaveLength(4);
   expect(readdirSync(join(directory, "z"))).toHaveLength(1);
 });
