@@ -14,7 +14,7 @@ let project: string;
 let serviceKey: string;
 
 beforeAll(async () => {
-  world = await createWorld({ flags: ["--worker-cpu", "4", "--worker-memory", "8"] });
+  world = await createWorld({ flags: ["--worker-cpu", "4", "--worker-memory", "8", "--max-result", "0.02"] });
   project = await world.createProject("story", STORY_PROGRAM, {
     "platform.json": JSON.stringify({
       name: "story",
