@@ -206,6 +206,7 @@ create table execution (
   cpu_held bigint,
   result_days smallint,
   log_days smallint,
+  removed_days smallint,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -228,6 +229,17 @@ END),
 ) partition by RANGE (id);
 CREATE INDEX execution_lease ON ONLY public.execution USING btree (lease_until) WHERE (lease_until IS NOT NULL);
 CREATE INDEX execution_line ON ONLY public.execution USING btree (owner_id, priority, rank) WHERE (status = 'PENDING'::text);
+CREATE INDEX execution_next_removal ON ONLY public.execution USING btree ((
+CASE
+    WHEN (removed_days IS NULL) THEN LEAST(result_days, log_days)
+    WHEN (removed_days < result_days) THEN result_days
+    ELSE NULL::smallint
+END)) WHERE (
+CASE
+    WHEN (removed_days IS NULL) THEN LEAST(result_days, log_days)
+    WHEN (removed_days < result_days) THEN result_days
+    ELSE NULL::smallint
+END IS NOT NULL);
 CREATE INDEX execution_owner_status ON ONLY public.execution USING btree (owner_id, status, id);
 CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE (status = 'PENDING'::text);
 CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);

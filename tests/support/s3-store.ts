@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { env } from "node:process";
 import { afterAll } from "vitest";
 import { HAS_S3_SERVER, startS3Server } from "../../packages/platform/src/testing/s3-server.ts";
@@ -25,8 +27,23 @@ export function nameBucket({ bucket, endpoint, region, credentials }: S3Settings
   };
 }
 
+/** Where the bucket of this file has its objects; not set: they are in data directories. */
+const FOLDER = "PLATFORM_TEST_OBJECTS";
+
+/** The objects that are stored, in a bucket those of all platforms of this file, and what this platform is receiving. */
+export async function listStored(dataDirectory: string): Promise<readonly string[]> {
+  const own = join(dataDirectory, "objects");
+  const stored = (await listBelow(env[FOLDER] ?? own)).filter((path) => /^..\/[0-9a-f]{64}$/u.test(path));
+  return [...stored, ...(await listBelow(join(own, "incoming")))].toSorted();
+}
+
+async function listBelow(folder: string): Promise<readonly string[]> {
+  return await readdir(folder, { recursive: true }).catch(() => []);
+}
+
 if (env["PLATFORM_TEST_STORE"] === "s3") {
   const server = await startS3Server();
-  Object.assign(env, nameBucket(await server.makeBucket(randomUUID())));
+  const bucket = randomUUID();
+  Object.assign(env, nameBucket(await server.makeBucket(bucket)), { [FOLDER]: server.folderOf(bucket) });
   afterAll(() => server.close());
 }

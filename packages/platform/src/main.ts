@@ -10,6 +10,7 @@ import { describeSettings, isHelpWanted, readConfig } from "./config/config.ts";
 import { requirePlatform } from "./host/data-directory.ts";
 import { checkAddresses } from "./host/listen.ts";
 import { describeStartError, StartError } from "./host/start-error.ts";
+import { describeRemoval } from "./housekeeping/describe-removal.ts";
 import { startHousekeeping } from "./housekeeping/housekeeping.ts";
 import { checkStorage } from "./objects/sweep.ts";
 import { runProcess } from "./roles/host-process.ts";
@@ -21,7 +22,7 @@ import { createShared, openData } from "./roles/shared.ts";
 import type { Shared } from "./roles/shared.ts";
 import { resealAll } from "./secrets/reseal.ts";
 import { previewRemoval } from "./store/executions/preview-removal.ts";
-import { createObjectRows } from "./store/objects/object-rows.ts";
+import { createObjectRows, previewObjects } from "./store/objects/object-rows.ts";
 import { addMissingUsage, checkUsage } from "./store/usage/check.ts";
 
 async function main(): Promise<void> {
@@ -148,9 +149,14 @@ async function previewRetention(host: HostProcess): Promise<void> {
   await requirePlatform(host.config);
   const { retentionDays, logRetentionDays } = host.config;
   const { maintenance } = await createShared(host, await openData(host));
-  const preview = await previewRemoval(maintenance, { retentionDays, logRetentionDays, now: Date.now() });
-  const objects = addUp(await createObjectRows(maintenance, retentionDays).listUnneeded());
-  process.stdout.write(`${JSON.stringify({ ...preview, unneeded: objects }, null, 2)}\n`);
+  const { named, ...removal } = await previewRemoval(maintenance, {
+    retentionDays,
+    logRetentionDays,
+    now: Date.now(),
+  });
+  const unneeded = await previewObjects(maintenance, retentionDays, named);
+  const preview = { ...removal, unneeded };
+  process.stdout.write(host.config.json ? `${JSON.stringify(preview, null, 2)}\n` : describeRemoval(preview));
   await host.closers.closeAll();
 }
 

@@ -13,17 +13,20 @@ export const COMMANDS = {
   storage:
     "Name the stored objects (archives of projects) that the next round of housekeeping removes, and those whose content is missing though they are needed; nothing is changed",
   retention:
-    "Print, as JSON, what the next round of housekeeping removes: days, and executions, logs and bytes of each service; nothing is changed",
+    "Print what the next round of housekeeping removes: days, executions, logs and bytes of each service, and stored objects; with --json as JSON. Nothing is changed",
   reseal:
     "Encrypt with --secret what is encrypted with --other-secret: secrets of services and organisations, and signing keys",
 } as const;
 /** Why the program was started: `serve` when no command is named. */
 export type Command = "serve" | keyof typeof COMMANDS;
 
-/** The command that these arguments name, without the settings. @throws SettingError */
-export function readCommand(words: readonly string[]): Command {
+/** The command that these arguments name, without the settings. `json`: whether --json is among them. @throws SettingError */
+export function readCommand(words: readonly string[], json: boolean): Command {
   const [word = "serve", more] = words;
   const isKnown = word === "serve" || Object.hasOwn(COMMANDS, word);
-  if (isKnown && more === undefined) return word as Command;
-  throw new SettingError(`"${words.join(" ")}" is no command. --help lists commands and settings.`);
+  if (!isKnown || more !== undefined)
+    throw new SettingError(`"${words.join(" ")}" is no command. --help lists commands and settings.`);
+  if (json && word !== "retention")
+    throw new SettingError("--json belongs to the command retention alone. --help lists the settings.");
+  return word as Command;
 }

@@ -247,6 +247,10 @@ test.each<[given: Given, message: RegExp]>([
   ],
   [{ flags: ["--no-such-flag"] }, /^Unknown option '--no-such-flag'\. --help lists the settings\.$/],
   [{ flags: ["data"] }, /^"data" is no command\. --help lists commands and settings\.$/],
+  [
+    { flags: ["storage", "--json"] },
+    /^--json belongs to the command retention alone\. --help lists the settings\.$/,
+  ],
 ])("%j is refused with the setting, its value and what is expected", async (given, message) => {
   expect(await read(given)).toEqual({
     error: expect.stringMatching(message),

@@ -179,6 +179,8 @@ type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Sett
 /** All settings of a process, completed and checked by `readConfig`; frozen. Null: not set, and without a default. */
 export interface Config extends RetentionConfig {
   readonly command: Command;
+  /** Whether the command prints JSON. */
+  readonly json: boolean;
   readonly roles: ReadonlySet<Role>;
   /** Absolute. */
   readonly dataDirectory: string;
@@ -254,11 +256,11 @@ function toInputLimits(
 
 /** Reads flags and environment once. @throws SettingError naming the flag, the value and what is expected */
 export function readConfig(): Config {
-  const { command, settings } = readArguments();
+  const { settings, ...command } = readArguments();
   const memory = settings["worker-memory"] ?? divideMemory(settings["zygote-memory"]);
   const apiUrl = settings["api-url"] ?? createOrigin(settings.host, settings["api-port"]);
   return Object.freeze({
-    command,
+    ...command,
     roles: new Set(settings.role.includes("all") ? ROLES : settings.role.filter((role) => role !== "all")),
     dataDirectory: resolve(settings["data-dir"]),
     host: settings.host,
@@ -346,7 +348,7 @@ export function describeSettings(): string {
   ].join("\n\n");
 }
 
-function readArguments(): { readonly command: Command; readonly settings: Settings } {
+function readArguments(): Pick<Config, "command" | "json"> & { readonly settings: Settings } {
   refuseReplaced();
   const names = Object.keys(SETTINGS) as SettingName[];
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
@@ -355,7 +357,7 @@ function readArguments(): { readonly command: Command; readonly settings: Settin
   try {
     ({ values: flags, positionals: words } = parseArgs({
       args: argv.slice(2),
-      options,
+      options: { ...options, json: { type: "boolean" } },
       strict: true,
       allowPositionals: true,
     }));
@@ -367,7 +369,8 @@ function readArguments(): { readonly command: Command; readonly settings: Settin
   const settings = Object.fromEntries(
     names.map((name) => [name, readSetting(name, SETTINGS[name], flags[name])]),
   ) as unknown as Settings;
-  return { command: readCommand(words), settings };
+  const json = flags["json"] === true;
+  return { command: readCommand(words, json), json, settings };
 }
 
 /** A setting of earlier releases must not be taken for nothing: it may have been what kept code isolated. */

@@ -2,6 +2,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "@platform/engine/base/time";
 import type { DataDirectory } from "../host/data-directory.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Logger } from "@platform/engine/base/logger";
+import { untilAborted } from "@platform/engine/base/until-aborted";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { adoptObjects } from "../objects/sweep.ts";
 import { maintainPartitions } from "../store/executions/partitions.ts";
@@ -29,7 +30,8 @@ export interface HousekeepingOptions {
 
 /**
  * Once an hour creates partitions, drops those past retention, updates statistics and removes what is not needed any more
- * (collect-garbage.ts); once a minute rolls up usage; once a day notes what is stored without a row. Returns a function that stops all of it and waits for the current rounds.
+ * (collect-garbage.ts); once a minute rolls up usage; once a day notes what is stored without a row. Returns a function that stops all of it and waits
+ * for the current rounds, though not for a store that does not answer.
  */
 export function startHousekeeping({
   database,
@@ -40,7 +42,11 @@ export function startHousekeeping({
   logger,
 }: HousekeepingOptions): () => Promise<void> {
   const garbage = createGarbageStore(database, retentionDays);
-  const objects = { store, rows: createObjectRows(database, retentionDays) };
+  const closing = new AbortController();
+  const objects = {
+    store: leaveAtOnce(store, closing.signal),
+    rows: createObjectRows(database, retentionDays),
+  };
   // Only asked what is needed, so no quota.
   const uploads = createUploadStore(database, 0);
   const runRound = async (): Promise<void> => {
@@ -50,9 +56,9 @@ export function startHousekeeping({
       Object.values(removed).some((count) => count > 0) || days.dropped.length + days.expired > 0;
     if (hasRemoved) logger.info({ ...days, removed }, "old data was removed");
   };
-  const rounds = startRounds(runRound, { every: HOUR, first: FIRST_ROUND }, (error) =>
-    logger.error({ err: error }, "housekeeping failed"),
-  );
+  const rounds = startRounds(runRound, { every: HOUR, first: FIRST_ROUND }, (error) => {
+    if (!closing.signal.aborted) logger.error({ err: error }, "housekeeping failed");
+  });
   const rollUps = startRounds(
     () => rollUpUsage(database),
     { every: ROLL_UP_EVERY, first: ROLL_UP_EVERY },
@@ -61,14 +67,40 @@ export function startHousekeeping({
   const adoptions = startRounds(
     () => adoptObjects(objects),
     { every: DAY, first: FIRST_ROUND },
-    (error) =>
-      logger.warn(
-        { err: error },
-        "what is stored could not be compared with the database; trying again tomorrow",
-      ),
+    (error) => {
+      if (!closing.signal.aborted)
+        logger.warn(
+          { err: error },
+          "what is stored could not be compared with the database; trying again tomorrow",
+        );
+    },
   );
   return async () => {
+    closing.abort();
     await Promise.all([rounds(), rollUps(), adoptions()]);
+  };
+}
+
+/** What housekeeping asks of the store; rejects when the signal aborts. What has been asked by then may still happen, as any removal whose answer is lost. */
+function leaveAtOnce(
+  { remove, removeUnfinished, list }: ObjectStore,
+  signal: AbortSignal,
+): Pick<ObjectStore, "remove" | "removeUnfinished" | "list"> {
+  const ask = async <T>(work: () => Promise<T>): Promise<T> => {
+    signal.throwIfAborted();
+    return await untilAborted(work(), signal);
+  };
+  return {
+    remove: (hash) => ask(() => remove(hash)),
+    removeUnfinished: (before) => ask(() => removeUnfinished(before)),
+    list: async function* () {
+      const objects = list()[Symbol.asyncIterator]();
+      for (;;) {
+        const next = await ask(() => objects.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    },
   };
 }
 

@@ -51,6 +51,7 @@ export interface Bucket {
   readonly requestOnce: <T>(run: (s3: S3Client) => Promise<T>) => Promise<T>;
   /** Runs something with `requestOnce` in it again, with pauses, while that fails for reasons that may pass. @throws what the last try threw */
   readonly repeat: <T>(run: () => Promise<T>) => Promise<T>;
+  /** What is under way fails now, and is not tried again. */
   readonly close: () => void;
 }
 
@@ -101,6 +102,7 @@ export async function openBucket({ settings, limits, onUnavailable }: BucketOpti
     },
   });
   const s3 = { client, commands, bucket: settings.bucket };
+  const closing = new AbortController();
   const requestOnce: Bucket["requestOnce"] = async (run) => {
     try {
       return await run(s3);
@@ -113,10 +115,14 @@ export async function openBucket({ settings, limits, onUnavailable }: BucketOpti
       try {
         return await run();
       } catch (error) {
+        if (closing.signal.aborted) throw error;
         const isLast = !(error instanceof PassingFailure) || failures + 1 >= limits.tries;
         if (isLast && error instanceof StoreUnavailable) onUnavailable?.(error);
         if (isLast) throw error;
-        await delay(computePause(limits.pause, failures));
+        const pause = delay(computePause(limits.pause, failures), undefined, { signal: closing.signal });
+        await pause.catch(() => {
+          throw error;
+        });
       }
     }
   };
@@ -124,7 +130,10 @@ export async function openBucket({ settings, limits, onUnavailable }: BucketOpti
     request: (run) => repeat(() => requestOnce(run)),
     requestOnce,
     repeat,
-    close: () => client.destroy(),
+    close: () => {
+      closing.abort();
+      client.destroy();
+    },
   };
 }
 

@@ -129,6 +129,23 @@ describe.runIf(HAS_S3_SERVER)("an S3 service", () => {
       },
     );
 
+    test.each(EVERY_DEED)(
+      "is not waited for when it is closed, and not asked again: %s",
+      async (_name, act) => {
+        const hash = await keepIn(await open(), "content");
+        for (const fault of ["hang", "refuse"] as const) {
+          const store = await open({ silenceMs: HOUR, pause: { firstMs: HOUR, ceilingMs: HOUR } });
+          server.proxy.set(fault);
+          const failure = act(store, hash).catch((error: unknown) => error);
+          await expect.poll(server.proxy.countConnections).toBe(1);
+          store.close();
+          expect(await failure).toBeInstanceOf(StoreUnavailable);
+          expect(server.proxy.countConnections()).toBe(1);
+        }
+        expect(await listFetched()).toEqual([]);
+      },
+    );
+
     test("is told once to remove an object: a removal that comes late would take what was stored again", async () => {
       const hash = await keepIn(await open(), "content");
       const store = await open();

@@ -125,6 +125,21 @@ describe.runIf(HAS_S3_SERVER)("a process whose objects are in a bucket", () => {
     },
   );
 
+  test("does not wait, when it stops, for what is fetched from a bucket that hangs", async () => {
+    const { store, close } = await start({ prefix: "hanging" });
+    const received = await store.receive(Readable.from(["content"]), 7);
+    await received.keep();
+    server.proxy.set("hang");
+    const fetching = store.fetchTo(received.hash, join(objects, "hanging"));
+    const failure = fetching.catch((error: unknown) => error);
+    await expect.poll(server.proxy.countConnections).toBe(1);
+    await close();
+    expect(await failure).toBeInstanceOf(StoreUnavailable);
+    // It was not tried again either.
+    expect(server.proxy.countConnections()).toBe(1);
+    server.proxy.set("none");
+  });
+
   test("starts also while the service does not answer, and says so", async () => {
     server.proxy.set("refuse");
     const { store, logger, close } = await start();

@@ -8,6 +8,7 @@ import type { DataDirectory } from "../host/data-directory.ts";
 import { StartError } from "../host/start-error.ts";
 import { INCOMING, createLocalObjects } from "../objects/local-objects.ts";
 import { openObjectCache, withCache } from "../objects/object-cache.ts";
+import type { ObjectCache } from "../objects/object-cache.ts";
 import { StoreUnavailable } from "../objects/object-store.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { BucketUnusable, openS3Objects } from "../objects/s3-objects.ts";
@@ -50,7 +51,12 @@ export async function openObjectStore(
     spareBytes,
     onUnavailable: warnOfFailures(logger),
   });
-  closers.add("object store", async () => bucket.close());
+  // What still fetches something fails then, and is not waited for.
+  let cache: ObjectCache | null = null;
+  closers.add("object store", async () => {
+    bucket.close();
+    await cache?.close();
+  });
   try {
     await bucket.check();
   } catch (error) {
@@ -67,12 +73,11 @@ export async function openObjectStore(
   const store = refuseWhileDown(bucket, watch);
   const { explain } = watch;
   if (config.objectCacheBytes === 0) return { store, explain };
-  const cache = await openObjectCache({
+  cache = await openObjectCache({
     directory: data.objectCache,
     maxBytes: config.objectCacheBytes,
     fetchTo: store.fetchTo,
   });
-  closers.add("object cache", cache.close);
   disk.addRoom(cache.giveRoom);
   return { store: withCache(store, cache), explain };
 }

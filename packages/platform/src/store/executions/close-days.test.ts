@@ -308,7 +308,7 @@ test("what a round will remove is named before, per service, and nothing is chan
   expect(await listTables(plain.id)).toEqual(["execution", "execution_log"]);
   expect(await listTables(ofLog.id)).toEqual(["execution", "execution_log"]);
   expect((await keepHouse())?.dropped).toEqual(before.days);
-  expect(await preview()).toEqual({ days: [], logDays: [], waiting: [], services: [] });
+  expect(await preview()).toEqual({ days: [], logDays: [], waiting: [], services: [], named: new Map() });
   expect((await preview(Date.now() + 11 * DAY)).services).toMatchObject([{ executions: 1, logs: 1 }]);
   expect(await readAll(longer)).toEqual(ALL);
 });

@@ -2,7 +2,7 @@ import { DAY } from "@platform/engine/base/time";
 import { getCode } from "@platform/engine/base/thrown";
 import type { Logger } from "@platform/engine/base/logger";
 import type { Database, RunStatement } from "../../postgres/database.ts";
-import { readDay, underLock } from "./days.ts";
+import { UNDEFINED_TABLE, readDay, underLock } from "./days.ts";
 import type { Day } from "./days.ts";
 import { selectLogDays } from "./kept.ts";
 
@@ -32,9 +32,6 @@ type Kind = "logs" | "executions";
 
 /** Rows whose day is looked through by one statement. */
 const AT_ONCE = 1_000;
-
-/** SQLSTATE: another process has dropped the day meanwhile. */
-const UNDEFINED_TABLE = "42P01";
 
 /** Closes the days that are due; returns those whose executions are gone now. */
 export async function closeDays(database: Database, options: CloseOptions): Promise<readonly string[]> {

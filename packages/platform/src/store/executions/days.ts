@@ -6,6 +6,9 @@ import { PARTITION_LOCK } from "../../postgres/locks.ts";
 /** While DDL waits for a lock, all other statements on the table wait behind it: give up and try again later. */
 const LOCK_TIMEOUT = "2s";
 
+/** SQLSTATE: where tables of a day are named, another process has dropped them meanwhile. */
+export const UNDEFINED_TABLE = "42P01";
+
 /** A day, UTC, that the tables of executions have partitions for. */
 export interface Day {
   /** `YYYYMMDD`. */

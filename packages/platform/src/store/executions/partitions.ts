@@ -5,6 +5,7 @@ import { PARTITION_LOCK } from "../../postgres/locks.ts";
 import { closeDays } from "./close-days.ts";
 import { formatDay, readDay, underLock } from "./days.ts";
 import { removeExpired } from "./kept.ts";
+import { removeEarly } from "./remove-early.ts";
 
 /** The partitioned tables. */
 const TABLES = ["execution", "execution_input", "execution_result", "execution_log"] as const;
@@ -28,7 +29,7 @@ type Dated = PartitionOptions & { readonly now: number };
 export interface PartitionReport {
   readonly created: readonly string[];
   readonly dropped: readonly string[];
-  /** Executions, and parts of logs, that were kept for longer than their day, and have expired. */
+  /** Executions, and parts of logs, that were kept for longer or shorter than their day, and have expired. */
   readonly expired: number;
   /** Rows in the default partition: 0 unless the partition of a day was missing or an id has a wrong time. */
   readonly strays: number;
@@ -61,14 +62,15 @@ export async function maintainPartitions(
   return { created, dropped, expired, strays };
 }
 
-/** What is not removed with a day: neither's failure keeps the other from being removed. Returns how many were kept for longer. */
+/** What is not removed with a day: no failure of one keeps the others from being removed. Returns how many had days of their own. */
 async function removeRest(database: Database, options: Dated): Promise<number> {
   const note = (error: unknown) => {
     options.logger.warn({ err: error }, "what has expired could not be removed; trying again later");
     return 0;
   };
   await deleteStrays(database, options).catch(note);
-  return await removeExpired(database, options.now).catch(note);
+  const early = await removeEarly(database, options.now).catch(note);
+  return early + (await removeExpired(database, options.now).catch(note));
 }
 
 /** Creates the partitions, waiting for other processes that do so: afterwards today's partitions exist. */

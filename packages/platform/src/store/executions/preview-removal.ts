@@ -3,12 +3,14 @@ import type { Database } from "../../postgres/database.ts";
 import { hasUnended, listClosable } from "./close-days.ts";
 import { readDay } from "./days.ts";
 import type { Day } from "./days.ts";
+import { fromEarly, selectEarly } from "./remove-early.ts";
 
 /** What of one service the next round removes. */
 interface ServiceRemoval {
   /** Null: no version of this execution is known. */
   readonly serviceKey: string | null;
   readonly service: string | null;
+  /** Executions that are removed, or whose result is. */
   readonly executions: number;
   /** Executions whose log is removed, also where their result stays. */
   readonly logs: number;
@@ -24,6 +26,8 @@ export interface RemovalPreview {
   /** Days that are due, of which something waits or runs: they stay for now. */
   readonly waiting: readonly string[];
   readonly services: readonly ServiceRemoval[];
+  /** By the hash of an object: how many results that are removed name it. */
+  readonly named: ReadonlyMap<string, number>;
 }
 
 /** What counts, and when. */
@@ -34,37 +38,60 @@ interface PreviewOptions {
   readonly now: number;
 }
 
+/** SQL: what goes, a row each with `version_id`, `executions`, `logs`, `bytes` and `id`; and its parameters. */
+interface Going {
+  readonly text: string;
+  readonly values: readonly number[];
+}
+
 /** Changes nothing. Reads what is due as a whole: minutes where that is millions. */
 export async function previewRemoval(
   database: Pick<Database, "query">,
-  { retentionDays, logRetentionDays, now }: PreviewOptions,
+  options: PreviewOptions,
 ): Promise<RemovalPreview> {
+  const { going, ...days } = await listGoing(database, options);
+  const services = new Map<string | null, ServiceRemoval>();
+  const named = new Map<string, number>();
+  for (const { text, values } of going) {
+    const counted = { values, idempotent: true };
+    for (const row of await database.query<ServiceRemoval>({ text: perService(text), ...counted }))
+      services.set(row.serviceKey, addUp(services.get(row.serviceKey), row));
+    for (const { hash, count } of await database.query<{ hash: string; count: number }>({
+      text: perObject(text),
+      ...counted,
+    }))
+      named.set(hash, (named.get(hash) ?? 0) + count);
+  }
+  return { ...days, services: [...services.values()], named };
+}
+
+/** As a round does it: days that are closed, what goes early of the others, and what was kept for longer. */
+async function listGoing(
+  database: Pick<Database, "query">,
+  { retentionDays, logRetentionDays, now }: PreviewOptions,
+) {
   const logDays = Math.min(logRetentionDays, retentionDays);
   const due = { days: [] as string[], logDays: [] as string[], waiting: [] as string[] };
-  const services = new Map<string | null, ServiceRemoval>();
-  const count = async (text: string, values: readonly number[]) => {
-    const rows = await database.query<ServiceRemoval>({ text: perService(text), values, idempotent: true });
-    for (const row of rows) services.set(row.serviceKey, addUp(services.get(row.serviceKey), row));
-  };
+  const going: Going[] = [];
   for (const { name, hasLogs } of await listClosable(database)) {
     const day = readDay(name);
     const age = now - day.end;
     const isDue = age >= retentionDays * DAY;
-    if (!isDue && !(hasLogs && age >= logDays * DAY)) continue;
-    if (await hasUnended(database.query, day)) due.waiting.push(name);
-    else {
-      if (hasLogs) {
-        due.logDays.push(name);
-        await count(goneLogs(day), [now, retentionDays, logDays]);
-      }
-      if (!isDue) continue;
-      due.days.push(name);
-      await count(goneExecutions(day), [now, retentionDays]);
+    const areLogsDue = hasLogs && age >= logDays * DAY;
+    const waits = (isDue || areLogsDue) && (await hasUnended(database.query, day));
+    if (waits) due.waiting.push(name);
+    if (areLogsDue && !waits) {
+      due.logDays.push(name);
+      going.push({ text: goneLogs(day), values: [now, retentionDays, logDays] });
     }
+    if (isDue && !waits) {
+      due.days.push(name);
+      going.push({ text: goneExecutions(day), values: [now, retentionDays] });
+    } else
+      going.push({ text: goneEarly(day, hasLogs && (waits || !areLogsDue)), values: fromEarly(day, now) });
   }
-  await count(GONE_KEPT, [now]);
-  await count(GONE_KEPT_LOGS, [now]);
-  return { ...due, services: [...services.values()] };
+  going.push({ text: GONE_KEPT, values: [now] }, { text: GONE_KEPT_LOGS, values: [now] });
+  return { ...due, going };
 }
 
 const NOW = "to_timestamp($1::float8 / 1000)";
@@ -79,6 +106,12 @@ const goneExecutions = ({
   name,
 }: Day) => `select e.version_id, 1 as executions, 0 as logs, coalesce(octet_length(r.result) + coalesce(octet_length(r.metadata), 0), 0) as bytes, e.id
   from execution_p${name} e left join execution_result_p${name} r on r.id = e.id where ${RESULT_EXPIRY} <= ${NOW}`;
+/** One row for each execution, with or without its log. */
+const goneEarly = (day: Day, hasLogs: boolean) => `select e.version_id, e.is_all::int as executions,
+    ${hasLogs ? "(l.bytes is not null)::int" : "0"} as logs,
+    coalesce(octet_length(r.result) + coalesce(octet_length(r.metadata), 0), 0) + ${hasLogs ? "coalesce(l.bytes, 0)" : "0"} as bytes, e.id
+  from (${selectEarly(day)}) e left join execution_result_p${day.name} r on r.id = e.id and e.is_all
+  ${hasLogs ? `left join lateral (select sum(octet_length(lines)) as bytes from execution_log_p${day.name} l where l.id = e.id) l on true` : ""}`;
 const GONE_KEPT = `select e.version_id, 1 as executions, 0 as logs, coalesce(octet_length(r.result) + coalesce(octet_length(r.metadata), 0), 0) as bytes, e.id
   from kept_execution e left join kept_result r on r.id = e.id where e.expires_at <= ${NOW}`;
 const GONE_KEPT_LOGS = `select coalesce(e.version_id, k.version_id) as version_id, 0 as executions, 1 as logs, octet_length(l.lines) as bytes, l.id
@@ -90,6 +123,12 @@ function perService(gone: string): string {
       count(distinct g.id) filter (where g.logs > 0)::float8 as logs, sum(g.bytes)::float8 as bytes
     from (${gone}) g left join version v on v.id = g.version_id left join service s on s.key = v.service_key
     group by s.key, s.name`;
+}
+
+/** SQL: how many of the results that go name each object. */
+function perObject(gone: string): string {
+  return `select o.hash, count(*)::float8 as count from execution_output o join (${gone}) g on g.id = o.execution_id
+    where g.executions > 0 group by o.hash`;
 }
 
 function addUp(known: ServiceRemoval | undefined, more: ServiceRemoval): ServiceRemoval {

@@ -45,10 +45,17 @@ const LISTED = 10_000;
 /** A store that was told to remove content has done so after this time, or will not. */
 export const REMOVAL_MINUTES = 15;
 
+/** SQL: whether a row of each kind needs the object `o`. */
+interface Needs {
+  readonly file: string;
+  readonly input: string;
+  readonly output: string;
+}
+
 /** SQL: a row needs the object `o`: a file of a data pool, also for a day after it has ended; an execution that reads it, which has not ended, or that has returned it and is retained; a version that is live, was retired within the retention ($1, in days) or has unfinished executions; an unfinished build. */
-const IS_NEEDED = `exists (select 1 from pool_file f where f.hash = o.hash)
-      or exists (select 1 from execution_object x where x.hash = o.hash)
-      or exists (select 1 from execution_output x where x.hash = o.hash)
+const describeNeeds = ({ file, input, output }: Needs) => `${file}
+      or ${input}
+      or ${output}
       or exists (select 1 from build b where b.archive_hash = o.hash and b.status in ('PENDING', 'RUNNING'))
       or exists (
         select 1 from version v where v.archive_hash = o.hash and (
@@ -57,9 +64,43 @@ const IS_NEEDED = `exists (select 1 from pool_file f where f.hash = o.hash)
         )
       )`;
 
-/** SQL: objects `o` that may be removed. */
-const UNNEEDED = `from object o
-    where o.kept_at < now() - interval '1 day' and coalesce(o.removing_until < now(), true) and not (${IS_NEEDED})`;
+const IS_NEEDED = describeNeeds({
+  file: "exists (select 1 from pool_file f where f.hash = o.hash)",
+  input: "exists (select 1 from execution_object x where x.hash = o.hash)",
+  output: "exists (select 1 from execution_output x where x.hash = o.hash)",
+});
+
+/** SQL: the same when a round has removed rows that are not needed themselves, and `g.results` of the results that name it. */
+const STAYS_NEEDED = describeNeeds({
+  file: "exists (select 1 from pool_file f where f.hash = o.hash and (f.ended_at < now() - interval '1 day') is not true)",
+  input: `exists (
+        select 1 from execution_object x join execution e on e.id = x.execution_id where x.hash = o.hash and e.status in ('PENDING', 'RUNNING')
+      )`,
+  output: "(select count(*) from execution_output x where x.hash = o.hash) > coalesce(g.results, 0)",
+});
+
+/** SQL: objects `o` that may be removed if nothing needs them. */
+const IS_FREE = "o.kept_at < now() - interval '1 day' and coalesce(o.removing_until < now(), true)";
+const UNNEEDED = `from object o where ${IS_FREE} and not (${IS_NEEDED})`;
+
+/**
+ * How many objects the next round removes, and their size. `results`: by hash, how many of the results that it removes name an object
+ * (previewRemoval).
+ */
+export async function previewObjects(
+  database: Pick<Database, "query">,
+  retentionDays: number,
+  results: ReadonlyMap<string, number>,
+): Promise<{ readonly objects: number; readonly bytes: number }> {
+  const [row] = await database.query<{ objects: number; bytes: number }>({
+    text: `select count(*)::float8 as objects, coalesce(sum(o.bytes), 0)::float8 as bytes
+      from object o left join unnest($2::text[], $3::float8[]) as g (hash, results) on g.hash = o.hash
+      where ${IS_FREE} and not (${STAYS_NEEDED})`,
+    values: [retentionDays, [...results.keys()], [...results.values()]],
+    idempotent: true,
+  });
+  return row ?? { objects: 0, bytes: 0 };
+}
 
 /** The rows in PostgreSQL. */
 export function createObjectRows(database: Pick<Database, "query">, retentionDays: number): ObjectRows {
