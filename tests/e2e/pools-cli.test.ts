@@ -140,6 +140,48 @@ test("a name means a pool of the organisation's own, whatever others share with 
   expect(listed).toMatch(new RegExp(`Plans +Stranger Ltd +maintainer +0 +0 B +${theirs[0]}`, "u"));
 });
 
+test("a pool is shared with organisations and granted to applications, by name or id, and taken back", async () => {
+  const pool = (await run("create", "Rights")).trim();
+  const guest = await world.api<{ id: string }>("POST", "/organizations", {
+    name: "Guest Ltd",
+    slug: "guest-ltd",
+  });
+  const shop = await world.api<{ id: string }>("POST", "/applications", { name: "rights shop" });
+  const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+  const readAccess = () =>
+    runJson<{ shares: { role: string }[]; grants: { access: string }[] }>("access", "Rights");
+
+  expect(await runJson("share", "rights", "Guest Ltd")).toMatchObject({
+    organizationId: guest.body.id,
+    role: "viewer",
+  });
+  await run("share", pool, "guest-ltd", "--role", "maintainer");
+  await run("grant", "Rights", "rights shop");
+  expect(await readAccess()).toMatchObject({
+    shares: [{ organizationName: "Guest Ltd", role: "maintainer" }],
+    grants: [{ applicationId: shop.body.id, access: "read" }],
+  });
+  expect(await run("grant", "Rights", shop.body.id, "--write")).toContain("write");
+  expect(await run("access", "Rights")).toMatch(
+    /Guest Ltd +\(organisation\) +maintainer[^]*rights shop .* write /u,
+  );
+
+  expect(await fail("share", "Rights", "Nobody")).toMatchObject({ exit: 1, code: "ORGANISATION_NOT_FOUND" });
+  expect(await fail("share", "Rights", UNKNOWN)).toMatchObject({ exit: 1, code: "NOT_FOUND" });
+  expect(await fail("share", "Rights", "guest-ltd", "--role", "owner")).toMatchObject({
+    exit: 2,
+    code: "USAGE",
+  });
+  expect(await fail("grant", "Rights", "nobody")).toMatchObject({ exit: 1, code: "APPLICATION_NOT_FOUND" });
+  expect(await fail("grant", "Rights", UNKNOWN)).toMatchObject({ exit: 1, code: "NOT_FOUND" });
+  expect(await fail("unshare", "Rights", UNKNOWN)).toMatchObject({ exit: 1, code: "ORGANISATION_NOT_FOUND" });
+  expect(await fail("revoke", "Rights", "nobody")).toMatchObject({ exit: 1, code: "APPLICATION_NOT_FOUND" });
+
+  await run("revoke", "Rights", "rights shop");
+  await run("unshare", "Rights", "Guest Ltd");
+  expect(await readAccess()).toEqual({ shares: [], grants: [] });
+});
+
 interface Proxy {
   /** Headers of all requests of this method that it has let pass. */
   readonly headersOf: (method: string) => readonly NodeJS.Dict<string | string[]>[];

@@ -1,3 +1,5 @@
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
@@ -84,5 +86,36 @@ test(
       headers: { authorization: `Bearer ${world.login.personalAccessToken}` },
     });
     expect(await file.text()).toContain("Köln");
+
+    const { cli, directory } = world;
+    const fetchAll = async (...flags: string[]) => {
+      const { code, stdout } = await cli(
+        directory,
+        "result",
+        job.body.id,
+        "--files",
+        "a/out",
+        "--json",
+        ...flags,
+      );
+      return { code, ...(JSON.parse(stdout) as object) };
+    };
+    const folder = join(directory, "a", "out");
+    const names = ["plot 1.png", "tour.csv"];
+    expect(await fetchAll()).toMatchObject({ code: 0, files: names.map((name) => ({ name })), failed: [] });
+    expect((await readdir(folder)).toSorted()).toEqual(["plot 1.png", "result.json", "tour.csv"]);
+    expect(JSON.parse(await readFile(join(folder, "result.json"), "utf8"))).toEqual({ length: 7542 });
+    expect(plot.equals(await readFile(join(folder, "plot 1.png")))).toBe(true);
+    await writeFile(join(folder, "tour.csv"), "mine");
+    expect(await fetchAll()).toMatchObject({
+      code: 1,
+      files: [{ name: "plot 1.png", written: false }],
+      failed: [{ name: "tour.csv", code: "FILE_EXISTS" }],
+    });
+    expect(await readFile(join(folder, "tour.csv"), "utf8")).toBe("mine");
+    expect(await fetchAll("--force")).toMatchObject({ code: 0, failed: [] });
+    expect(await readFile(join(folder, "tour.csv"), "utf8")).toContain("Köln");
+    const unknown = await cli(directory, "result", "00000000-0000-4000-8000-000000000000", "--files", "none");
+    expect([unknown.code, (await readdir(directory)).includes("none")]).toEqual([1, false]);
   },
 );

@@ -138,6 +138,7 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
   EACCES: "cannot be accessed: you lack the permission",
   EPERM: "cannot be changed: you lack the permission",
+  EEXIST: "is there already",
   EISDIR: "is a folder",
   ENOTDIR: "has a parent that is not a folder",
   ENOSPC: "cannot be written: the disk is full",

@@ -24,6 +24,13 @@ import {
   removeOrganisationCommand,
 } from "./organisations.ts";
 import { listPlansCommand, putPlanCommand, removePlanCommand } from "./plans.ts";
+import {
+  grantPoolCommand,
+  revokePoolCommand,
+  sharePoolCommand,
+  showPoolAccessCommand,
+  unsharePoolCommand,
+} from "./pool-access.ts";
 import { downloadPoolFileCommand, uploadPoolFilesCommand } from "./pool-transfers.ts";
 import {
   createPoolCommand,
@@ -83,6 +90,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       renamePoolCommand,
       removePoolFileCommand,
       deletePoolCommand,
+      showPoolAccessCommand,
+      sharePoolCommand,
+      unsharePoolCommand,
+      grantPoolCommand,
+      revokePoolCommand,
     ],
   },
   {

@@ -8,7 +8,8 @@ import { downloadFile } from "./download-file.ts";
 
 const ID = "0198c1de-7a53-4000-8000-000000000001";
 const CONTENT = "abc";
-const PART = ".a.json.0198c1de.part";
+const SHA256 = createHash("sha256").update(CONTENT).digest("hex");
+const PART = `.a.json.${SHA256.slice(0, 8)}.part`;
 
 let folder: string;
 beforeEach(async () => {
@@ -24,7 +25,7 @@ function describeFile(changes: Partial<PoolFile> = {}): PoolFile {
     name: "a.json",
     bytes: CONTENT.length,
     type: "application/json",
-    sha256: createHash("sha256").update(CONTENT).digest("hex"),
+    sha256: SHA256,
     createdAt: "2026-11-23 10:00:00",
     createdBy: "ada",
     reference: { dataPoolId: ID, dataSourceDescriptorId: ID, fileId: ID },
@@ -67,6 +68,8 @@ test.each<Partial<PoolFile>>([
   { fileId: "/../../b" },
   { fileId: "../x" },
   { fileId: "" },
+  { sha256: "/../../b" },
+  { sha256: "" },
   { bytes: Number.NaN },
   { bytes: -1 },
   { bytes: Number.POSITIVE_INFINITY },
@@ -129,4 +132,12 @@ test("an empty file is downloaded", async () => {
   const sha256 = createHash("sha256").digest("hex");
   expect(await download(() => new Response(""), describeFile({ bytes: 0, sha256 }))).toEqual([null]);
   expect(await readFile(join(folder, "a.json"), "utf8")).toBe("");
+});
+
+test("a name that is as long as a file system takes is downloaded: its part has a shorter one", async () => {
+  const path = join(folder, `${"ü".repeat(125)}.json`);
+  const session = { send: () => Promise.resolve(answerAll()) };
+  const receiver = { session, signal: new AbortController().signal, onBytes: () => undefined };
+  await downloadFile(receiver, ID, { file: describeFile(), path });
+  expect(await readFile(path, "utf8")).toBe(CONTENT);
 });

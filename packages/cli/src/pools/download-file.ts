@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { lstat, open, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
@@ -17,31 +18,54 @@ export interface Receiver {
   readonly onBytes: OnBytes;
 }
 
+/** Content of a server, as the server describes it. */
+export interface RemoteContent {
+  /** Below `/api`. */
+  readonly link: string;
+  readonly name: string;
+  readonly bytes: number;
+  /** In hex. */
+  readonly sha256: string;
+}
+
 /**
- * Fetches a file to `path`, where it appears when all of it is there and has its sum. What was fetched stays beside it, and the next call
- * goes on from there. The server is not believed: its ids become paths only as UUIDs, and what sends more than it declared is not heard further.
+ * Fetches a file of a data pool, as `downloadContent` does.
  *
- * @throws UserError CHECKSUM_MISMATCH, INVALID_ANSWER, FILE_EXISTS, NO_PROGRESS; RequestRefused, and what `fetch` throws
+ * @throws UserError INVALID_ANSWER, and what `downloadContent` throws
  */
 export async function downloadFile(
   receiver: Receiver,
   poolId: string,
   { file, path }: { readonly file: PoolFile; readonly path: string },
 ): Promise<void> {
-  const { fileId, bytes, sha256 } = file;
-  if (!isUuid(fileId) || !Number.isSafeInteger(bytes) || bytes < 0)
-    throw new UserError("INVALID_ANSWER", "The platform describes the file by an id or a size that is none.");
-  const part = join(dirname(path), `.${basename(path)}.${fileId.slice(0, 8)}.part`);
+  const { fileId, name, bytes, sha256 } = file;
+  if (!isUuid(fileId)) throw createInvalidAnswer();
+  const link = `/data-pools/${poolId}/files/${fileId}/content`;
+  await downloadContent(receiver, { link, name, bytes, sha256 }, path);
+}
+
+/**
+ * Fetches content to `path`, where it appears when all of it is there and has its sum. What was fetched stays beside it, and the next call
+ * goes on from there. The server is not believed: its sum becomes a path only when it is one, and what sends more than it declared is not
+ * heard further.
+ *
+ * @throws UserError CHECKSUM_MISMATCH, INVALID_ANSWER, FILE_EXISTS, NO_PROGRESS; RequestRefused, and what `fetch` throws
+ */
+export async function downloadContent(
+  receiver: Receiver,
+  content: RemoteContent,
+  path: string,
+): Promise<void> {
+  const { link, bytes, sha256 } = content;
+  if (!/^[0-9a-f]{64}$/u.test(sha256) || !Number.isSafeInteger(bytes) || bytes < 0)
+    throw createInvalidAnswer();
+  const part = join(dirname(path), namePart(basename(path), sha256));
   let done = await readDone(part, bytes);
   await persist(
     async () => {
       if (done === bytes && (bytes > 0 || (await findPart(part)) !== null)) return true;
-      for await (const count of fetchRest(receiver, {
-        link: `/data-pools/${poolId}/files/${fileId}/content`,
-        part,
-        from: done,
-      })) {
-        if (count > bytes) throw await discard(part, file);
+      for await (const count of fetchRest(receiver, { link, part, from: done })) {
+        if (count > bytes) throw await discard(part, content);
         done = count;
         receiver.onBytes(done, bytes);
       }
@@ -50,11 +74,27 @@ export async function downloadFile(
     () => done,
     receiver.signal,
   );
-  if ((await hashFile(part, receiver.signal)) !== sha256) throw await discard(part, file);
+  if ((await hashFile(part, receiver.signal)) !== sha256) throw await discard(part, content);
   await rename(part, path);
 }
 
-async function discard(part: string, { name }: PoolFile): Promise<UserError> {
+/** What a part adds to a name has to fit as well. */
+const LONGEST_NAME_BYTES = 200;
+
+function namePart(name: string, sha256: string): string {
+  const isLong = Buffer.byteLength(name) > LONGEST_NAME_BYTES;
+  const shown = isLong ? createHash("sha256").update(name).digest("hex") : name;
+  return `.${shown}.${sha256.slice(0, 8)}.part`;
+}
+
+function createInvalidAnswer(): UserError {
+  return new UserError(
+    "INVALID_ANSWER",
+    "The platform describes the file by an id, a size or a sum that is none.",
+  );
+}
+
+async function discard(part: string, { name }: RemoteContent): Promise<UserError> {
   await rm(part, { force: true });
   return new UserError(
     "CHECKSUM_MISMATCH",
