@@ -6,8 +6,6 @@ import { SERVICES_API } from "@platform/contract/platform-api/services";
 import type { Build } from "@platform/contract/platform-api/services";
 import { ProjectError } from "@platform/engine/project/project-error";
 import type { OperationHandlers } from "@platform/engine/http/types";
-import { createDiskProblem } from "../disk/disk-guard.ts";
-import type { DiskGuard } from "../disk/disk-guard.ts";
 import { readArchivedProject } from "@platform/engine/project/read-project";
 import { hashArchive } from "@platform/engine/project/unpack";
 import type { UnpackedProject } from "@platform/engine/project/unpack";
@@ -21,15 +19,15 @@ import type { PlatformCaller } from "./caller.ts";
 import { chooseVersion } from "./next-version.ts";
 import type { RequestedVersion } from "./next-version.ts";
 import { findService } from "./services.ts";
-import { explainStoreError } from "./store-problems.ts";
+import { explainStoreError, requireStorable } from "./store-problems.ts";
+import type { ContentRoom } from "./store-problems.ts";
 import type { UploadGate } from "./upload-gate.ts";
 
 type Handlers = Pick<OperationHandlers<typeof SERVICES_API, PlatformCaller>, "createVersion" | "getBuild">;
 
 /** What the handlers work with. */
-interface Deps extends Pick<Stores, "services" | "versions" | "builds"> {
+interface Deps extends Pick<Stores, "services" | "versions" | "builds">, ContentRoom {
   readonly objects: Objects;
-  readonly disk: Pick<DiskGuard, "isLow">;
   readonly uploads: UploadGate;
   /** Size of the largest archive that is accepted. */
   readonly maxArchiveBytes: number;
@@ -86,7 +84,7 @@ async function createVersion(
   { caller, params, query, body, http, requireStill }: CreateVersion,
 ): Promise<CreateVersionReply> {
   const service = await findService(deps.services, caller, params.key);
-  if (deps.disk.isLow()) throw createDiskProblem();
+  requireStorable(deps, "The archive");
   await deps.builds.checkQuota(caller.organisationId);
   const archive = await receiveArchive(deps, body, http.headers["content-length"]);
   try {

@@ -5,7 +5,6 @@ import type { Executions } from "@platform/engine/executions/executions";
 import { registerDocs } from "@platform/engine/http/docs";
 import { registerOperations } from "@platform/engine/http/pipeline";
 import { MEGABYTE } from "@platform/engine/base/bytes";
-import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Identity } from "../accounts/identity.ts";
 import { addLimitHeaders } from "../metering/limits.ts";
 import { createRateReserve } from "../metering/rate-reserve.ts";
@@ -39,6 +38,7 @@ import { createSubscriptionHandlers } from "./subscriptions.ts";
 import { createSecretHandlers, createVariableHandlers } from "./variables.ts";
 import { createVariables } from "../secrets/variables.ts";
 import type { PlatformSecret } from "../secrets/key-ring.ts";
+import type { ContentRoom } from "./store-problems.ts";
 import { createUsageHandlers } from "./usage.ts";
 import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
@@ -46,11 +46,10 @@ import { registerUploads } from "./uploads.ts";
 import type { UploadRoutesOptions } from "./uploads.ts";
 
 /** What the platform API works with. */
-export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys">, KeptByPlatform {
+export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys">, KeptByPlatform, ContentRoom {
   readonly identity: Identity;
   readonly executions: Executions;
   readonly objects: Objects;
-  readonly disk: Pick<DiskGuard, "isLow">;
   /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;
   /** Origin of the platform API as browsers see it. */

@@ -6,14 +6,13 @@ import { GIGABYTE } from "@platform/engine/base/bytes";
 import { toMediaType } from "@platform/engine/content/media-type";
 import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
-import { createDiskProblem } from "../disk/disk-guard.ts";
-import type { DiskGuard } from "../disk/disk-guard.ts";
 import { ObjectTooLarge } from "../objects/object-store.ts";
 import type { Objects, ReceivedObject } from "../objects/object-store.ts";
 import type { PoolFileRecord } from "../store/pools/pool-files.ts";
 import type { Stores } from "../store/stores.ts";
 import type { PlatformCaller } from "./caller.ts";
-import { explainStoreError } from "./store-problems.ts";
+import { explainStoreError, requireStorable } from "./store-problems.ts";
+import type { ContentRoom } from "./store-problems.ts";
 import { refusePool } from "../store/pools/pool-rights.ts";
 import type { UploadGate } from "./upload-gate.ts";
 
@@ -25,9 +24,8 @@ type Handlers = Pick<
 type PutFile = Parameters<Handlers["putPoolFile"]>[0];
 
 /** What the handlers work with. */
-export interface PoolFileDeps extends Pick<Stores, "dataPools" | "poolFiles"> {
+export interface PoolFileDeps extends Pick<Stores, "dataPools" | "poolFiles">, ContentRoom {
   readonly objects: Objects;
-  readonly disk: Pick<DiskGuard, "isLow">;
   readonly uploads: UploadGate;
   /** Size of the largest file. */
   readonly maxFileBytes: number;
@@ -88,7 +86,7 @@ async function putFile(deps: PoolFileDeps, request: PutFile): Promise<PoolFileRe
   const { caller, params, http, body, requireStill } = request;
   requireName(params.file, "/file");
   const expected = readDigest(http.headers["repr-digest"]);
-  if (deps.disk.isLow()) throw createDiskProblem();
+  requireStorable(deps, "The file");
   await requireWritable(deps, caller, params.id);
   if (Number(http.headers["content-length"] ?? "0") > deps.maxFileBytes) throw tooLarge(deps.maxFileBytes);
   const received = await receive(deps, body);

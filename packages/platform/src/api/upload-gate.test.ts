@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import type { ClientRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApiCaller } from "../testing/api-calls.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createTestUser } from "../testing/fixtures.ts";
@@ -94,6 +95,50 @@ describe("uploads at the same time", () => {
       return (await next.answer).code;
     };
     await expect.poll(tryAgain).toBe("INVALID_ARCHIVE");
+  });
+});
+
+describe("while the store of objects is known to be away", () => {
+  let home: TestDatabase;
+  let instance: TestInstance;
+  let address: string;
+  let isStoreAway = true;
+
+  beforeAll(async () => {
+    home = await createTestDatabase();
+    instance = await createTestInstance({ database: home.database, isStoreAway: () => isStoreAway });
+    address = await instance.api.listen({ host: "127.0.0.1", port: 0 });
+  });
+  afterAll(async () => {
+    await instance?.close();
+    await home?.close();
+  });
+
+  test.each(["archive", "file"])("an %s is refused before it is received", async (what) => {
+    isStoreAway = true;
+    const user = await createTestUser(instance);
+    const { organisationId, token } = user;
+    const { key } = await instance.stores.services.create({ organisationId, name: what, description: "" });
+    const { body: pool } = await createApiCaller(instance)(user, "POST /data-pools", { name: what });
+    const [method, path] =
+      what === "file"
+        ? ["PUT", `data-pools/${String(pool["id"])}/files/map.json`]
+        : ["POST", `services/${key}/versions`];
+    const send = () =>
+      request(`${address}/api/${path}`, {
+        method,
+        agent: false,
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/zip" },
+      });
+    const call = send();
+    call.write("PK");
+    // The rest has not been sent.
+    expect(await readAnswer(call)).toMatchObject({ status: 503, retryAfter: "60", code: "UNAVAILABLE" });
+    call.destroy();
+    isStoreAway = false;
+    const later = send();
+    later.end("PK");
+    expect((await readAnswer(later)).status).toBe(what === "file" ? 201 : 400);
   });
 });
 

@@ -44,7 +44,7 @@ async function startGateway(
 
 /** The platform API. */
 async function startControl(
-  { stores, secret, identity, executions, objects, data, disk, config }: Shared,
+  { stores, secret, identity, executions, objects, explainObjects, data, disk, config }: Shared,
   app: HttpServers["api"],
 ): Promise<void> {
   const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond, maxFileBytes, maxRetentionDays } = config;
@@ -57,6 +57,7 @@ async function startControl(
     objects,
     partsDirectory: join(data.objects, PARTS),
     disk,
+    explainObjects,
     gatewayUrl,
     apiUrl,
     writesPerSecond,

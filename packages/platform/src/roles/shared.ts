@@ -37,6 +37,7 @@ import { openDatabases } from "./databases.ts";
 import type { Databases } from "./databases.ts";
 import type { HostProcess } from "./host-process.ts";
 import { openObjectStore } from "./object-store.ts";
+import type { OpenedStore } from "./object-store.ts";
 
 /** What the roles of one process share. */
 export interface Shared extends HostProcess {
@@ -57,6 +58,8 @@ export interface Shared extends HostProcess {
   readonly objectStore: ObjectStore;
   /** Results that are too large for rows. */
   readonly results: ResultStore;
+  /** What is wrong with the store of objects; null: nothing. */
+  readonly explainObjects: OpenedStore["explain"];
   readonly jsonCheck: JsonCheck;
   readonly files: VersionFiles;
   readonly readiness: Readiness;
@@ -117,6 +120,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     identity: createSharedIdentity(host, database),
     objects,
     objectStore,
+    explainObjects,
     files: createVersionFiles({ directory: data.versions, objects }),
     readiness: createReadiness({
       database,

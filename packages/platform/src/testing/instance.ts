@@ -56,6 +56,8 @@ export interface TestInstanceOptions {
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
   readonly isDiskLow?: () => boolean;
+  /** Whether the store of objects is known to be away. */
+  readonly isStoreAway?: () => boolean;
   readonly quota?: BuildQuota;
   /** Clock of what is remembered of users; one that stands still forgets nothing by itself. */
   readonly now?: () => number;
@@ -122,6 +124,8 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     partsDirectory: join(directory, "objects", PARTS),
     secret: TEST_SECRET,
     disk: { isLow: () => options.isDiskLow?.() ?? false },
+    explainObjects: () =>
+      options.isStoreAway?.() === true ? { code: "OBJECTS_UNAVAILABLE", detail: "It is away." } : null,
     gatewayUrl: TEST_GATEWAY_URL,
     apiUrl: TEST_API_URL,
     writesPerSecond: options.writesPerSecond ?? 100_000,
