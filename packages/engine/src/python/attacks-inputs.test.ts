@@ -141,7 +141,7 @@ def run(data):
     return {"data": data, "done": done, "permissions": permissions}
 `;
 
-/** Follows the names that inotify tells, of folders that its user may open: Landlock does not judge either. */
+/** Follows the names that inotify tells, of folders that its user may read: Landlock does not judge that. */
 const WATCH = `${FIND}
 import struct
 MOVED_TO = 0x80
@@ -178,16 +178,6 @@ def run(data):
     return found
 `;
 
-/** Closes the folder of all inputs of its version, where its user owns it. */
-const CLOSE = `${FIND}
-def run(data):
-    if data["role"] == "victim":
-        return data
-    done = []
-    attempt(done, "chmod", lambda: os.chmod(find_place(), 0))
-    return {"role": "attacker", "done": done}
-`;
-
 /** A file as the platform keeps its objects. */
 function createObject(folder: string, text: string): string {
   const path = join(folder, `object-${readdirSync(folder).length}`);
@@ -199,12 +189,7 @@ function createObject(folder: string, text: string): string {
 /** In the folders of all zygotes; as the platform sees them. */
 function listInputs(directory: string): readonly string[] {
   const folder = join(directory, "run", "z");
-  return readdirSync(folder).flatMap((name) => {
-    const place = join(folder, name, "in");
-    return readdirSync(place).flatMap((outer) =>
-      readdirSync(join(place, outer)).map((inner) => `${outer}/${inner}`),
-    );
-  });
+  return readdirSync(folder).flatMap((name) => readdirSync(join(folder, name, "in")));
 }
 
 function describeFile(path: string): unknown {
@@ -280,17 +265,6 @@ describe.each(ORDINARY_RUNNERS)("run by an ordinary user, %s", (_how, createRunn
     const beside = createOwnObject(JSON.stringify({ role: "victim", secret: SECRET }));
     const { outcome, result } = await runner.run({ program: WATCH, linkTo, beside });
     expect([result, outcome]).toEqual([{ value: [] }, expect.anything()]);
-  });
-
-  test("a run that closes the folder of inputs closes it to no other", async () => {
-    for (const role of ["attacker", "victim", "attacker", "victim"]) {
-      const linkTo = createOwnObject(JSON.stringify({ role }));
-      const { result, notices } = await runner.run({ program: CLOSE, linkTo });
-      expect([result, notices]).toEqual([
-        expect.objectContaining({ role }),
-        expect.not.arrayContaining(["an input stays until its zygote has ended"]),
-      ]);
-    }
   });
 
   test("an input cannot be changed; where its permissions can be, it is no link to the object", async () => {

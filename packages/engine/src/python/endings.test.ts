@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ATTACKED_LEVELS, createAttackedFixture } from "../testing/attack-levels.ts";
 import { findProcesses } from "../testing/find-processes.ts";
 import { waitFor } from "../testing/python-fixture.ts";
@@ -248,5 +249,45 @@ def run(data):
     await endless.ended;
     expect(findProcesses(fixture.directory)).toEqual([]);
     expect(await fixture.start(slow).outcome).toMatchObject({ status: "NOT_STARTED" });
+  });
+});
+
+const NAMED = `
+import ctypes, time
+def run(data):
+    ctypes.CDLL(None).prctl(15, data["name"].encode())  # PR_SET_NAME
+    print("begun")
+    time.sleep(60)
+`;
+
+const describeChild = (child: string): string => readFileSync(`/proc/${child}/stat`, "utf8");
+
+describe("an end of which the zygote has not told yet", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test("ends that run alone: it is looked at once more before the sandbox is killed", async () => {
+    const fixture = await createAttackedFixture("B");
+    try {
+      const version = fixture.createVersion(NAMED);
+      const [killed, sibling] = ["one", "another"].map((name) => fixture.start(version, { data: { name } }));
+      await waitFor("both have begun", () => [killed, sibling].every((run) => run?.lines.length === 1));
+      const zygote = findZygote(version);
+      const child = listChildren(zygote).find((each) => describeChild(each).includes("(one)")) ?? "";
+      process.kill(zygote, "SIGSTOP");
+      process.kill(Number(child), "SIGKILL");
+      await waitFor("its processes have ended", () => describeChild(child).includes(") Z "));
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      killed?.kill({ code: "TIMEOUT", detail: "" });
+      vi.advanceTimersByTime(10_000); // until the first look
+      process.kill(zygote, "SIGCONT");
+      await killed?.ended;
+      vi.advanceTimersByTime(1_000); // until the second
+      vi.useRealTimers();
+      sibling?.kill({ code: "CANCELLED", detail: "It has lived on." });
+      expect(await sibling?.outcome).toMatchObject({ code: "CANCELLED" });
+    } finally {
+      vi.useRealTimers();
+      await fixture.close();
+    }
   });
 });

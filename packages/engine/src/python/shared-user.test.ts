@@ -78,7 +78,111 @@ def run():
     return [*AT_IMPORT, *lease()]
 `;
 
-describe.each(ORDINARY_RUNNERS)("run by an ordinary user, %s", (_how, createRunner) => {
+/**
+ * Of what is of the worker's user and not the run's own: the folder of inputs and all above, the project, the runner. What is tried changes a
+ * mode a little, so that all works where it succeeds.
+ */
+const OWNER = `
+import contextlib, ctypes, os, service_runner, shutil, tempfile
+LIBC = ctypes.CDLL(None)
+AT_EMPTY_PATH = 0x1000
+
+def list_shared():
+    home = os.environ["HOME"]
+    zygote = "/run/platform/zygote" if home == "/tmp" else os.path.dirname(os.path.dirname(home))
+    paths = [os.path.join(zygote, "in"), os.path.join(zygote, "scratch"), __file__, service_runner.__file__]
+    for path in list(paths):
+        while path != "/":
+            path = os.path.dirname(path)
+            paths.append(path)
+    return [path for path in dict.fromkeys(paths) if os.path.exists(path)]
+
+def describe(path):
+    found = os.stat(path)
+    names = []
+    with contextlib.suppress(OSError):
+        names = os.listxattr(path)
+    return [oct(found.st_mode), found.st_mtime, names]
+
+def change(path):
+    mode = os.stat(path).st_mode & 0o7777 ^ 0o1
+    named = os.open(path, os.O_PATH)
+    ways = [
+        lambda: os.chmod(path, mode),
+        lambda: os.chmod(f"/proc/self/fd/{named}", mode),
+        lambda: LIBC.syscall(452, named, b"", mode, AT_EMPTY_PATH),
+        lambda: os.fchmod(os.open(path, os.O_RDONLY), mode),
+        lambda: os.utime(path, (1, 1)),
+        lambda: os.utime(os.open(path, os.O_RDONLY), (2, 2)),
+        lambda: os.setxattr(path, "user.x", b"x"),
+        lambda: os.setxattr(path, "system.posix_acl_access", bytes.fromhex("02000000010007ffffffffff040007ffffffffff200007ffffffffff")),
+    ]
+    changed = []
+    for number, way in enumerate(ways):
+        before = describe(path)
+        with contextlib.suppress(OSError):
+            way()
+        if describe(path) != before:
+            changed.append([path, number])
+    return changed
+
+def attack():
+    return [found for path in list_shared() for found in change(path)]
+
+AT_IMPORT = attack()
+
+def copy():
+    folder = tempfile.mkdtemp()
+    os.makedirs(os.path.join(folder, "a", "b"))
+    with open(os.path.join(folder, "a", "b", "text"), "w") as file:
+        file.write("copied")
+    shutil.copytree(os.path.join(folder, "a"), os.path.join(folder, "c"))
+    shutil.make_archive(os.path.join(folder, "all"), "tar", folder, "c")
+    shutil.unpack_archive(os.path.join(folder, "all.tar"), os.path.join(folder, "d"))
+    return open(shutil.copy2(os.path.join(folder, "d", "c", "b", "text"), os.path.join(folder, "e"))).read()
+
+def run():
+    return [AT_IMPORT, attack(), copy()]
+`;
+
+/** Of the worker, where it is seen: each is set to what it is. */
+const SETTINGS = `
+import contextlib, os, resource
+
+def read(path):
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read()
+    return b""
+
+def attack(pid):
+    ways = [
+        lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, resource.prlimit(pid, resource.RLIMIT_NOFILE)),
+        lambda: resource.prlimit(pid, resource.RLIMIT_CPU, (-1, -1)),
+        lambda: os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid)),
+        lambda: os.setpriority(os.PRIO_USER, 0, os.getpriority(os.PRIO_USER, 0)),
+        lambda: os.sched_setaffinity(pid, os.sched_getaffinity(pid)),
+        lambda: os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0)),
+    ]
+    done = []
+    for number, way in enumerate(ways):
+        with contextlib.suppress(OSError):
+            way()
+            done.append(number)
+    return done
+
+def attack_worker():
+    workers = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and b"run-versions" in read(f"/proc/{pid}/cmdline")]
+    return [len(workers) > 0, *(number for pid in workers for number in attack(pid))]
+
+AT_IMPORT = attack_worker()
+os.sched_setaffinity(0, os.sched_getaffinity(0))
+resource.setrlimit(resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE))
+
+def run():
+    return [AT_IMPORT, attack_worker()]
+`;
+
+describe.each(ORDINARY_RUNNERS)("run by an ordinary user, %s", (how, createRunner) => {
   let runner: VersionRunner;
   beforeAll(async () => {
     runner = await createRunner();
@@ -94,6 +198,17 @@ describe.each(ORDINARY_RUNNERS)("run by an ordinary user, %s", (_how, createRunn
 
   test("a version takes no leases of the worker's files, which other versions and the worker would wait for", async () => {
     expect((await runner.run({ program: LEASES })).result).toEqual({ value: [] });
+  });
+
+  test("a version changes no limits and priorities of its worker, at import neither", async () => {
+    const { result, outcome } = await runner.run({ program: SETTINGS });
+    const isSeen = how === "without";
+    expect([result, outcome]).toEqual([{ value: [[isSeen], [isSeen]] }, expect.anything()]);
+  });
+
+  test("a version changes no permissions, times and attributes of what the worker's user owns, and copies and unpacks its own files", async () => {
+    const { result, outcome } = await runner.run({ program: OWNER });
+    expect([result, outcome]).toEqual([{ value: [[], [], "copied"] }, expect.anything()]);
   });
 });
 

@@ -255,3 +255,20 @@ test("an execution that was cancelled in the queue leaves it, and is given to no
   await once(control, "close");
   expect(control.bytesRead).toBe(0);
 });
+
+test("of an execution whose input cannot be brought to its child the child ends: its connections are closed, and nothing was asked of it", async () => {
+  const { control, stdout, stderr, connections } = await dialAll();
+  const files = { bytes: { data: 2 }, moveTo: () => "", discard: () => undefined };
+  const execution = create({ input: { body: Buffer.from("{}"), referred: { files, pins: {} } } });
+  handOver(execution, connections);
+  expect(await execution.run.outcome).toMatchObject({
+    status: "NOT_STARTED",
+    scope: "worker",
+    detail: expect.stringContaining("There is no folder for inputs."),
+  });
+  expect(await execution.run.began).toBe(false);
+  await execution.run.ended;
+  const ends = [control, stdout, stderr];
+  await waitUntil(() => ends.every(({ destroyed }) => destroyed), "its connections are closed");
+  expect([asked, control.bytesRead]).toEqual([[], 0]);
+});

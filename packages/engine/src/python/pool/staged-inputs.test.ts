@@ -57,7 +57,7 @@ test("an input is read-only, has its size, and is moved by a name that cannot be
   );
   expect(staged.bytes).toEqual({ data: 7 });
   const name = staged.moveTo(place);
-  expect(name).toMatch(/^[0-9a-f]{32}\/[0-9a-f]{32}$/);
+  expect(name).toMatch(/^[0-9a-f]{32}$/);
   expect(readFileSync(join(place, name, "data"), "utf8")).toBe('{"a":1}');
   expect([modeOf(join(place, name)), modeOf(join(place, name, "data"))]).toEqual([0o711, 0o444]);
 });

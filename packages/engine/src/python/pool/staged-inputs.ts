@@ -9,7 +9,7 @@ import type { ZygoteFolders } from "./zygote-folders.ts";
 
 /*
  * Input by reference reaches a child as files, which it opens itself: they are gathered in a folder that no sandbox shows, which is moved into the
- * folder `in` of a zygote when its child gets the request. `in` can be entered and not listed, and the path from there has 256 random bits that
+ * folder `in` of a zygote when its child gets the request. `in` can be entered and not listed, and the name from there has 128 random bits that
  * only the request tells: code of siblings finds neither name nor content.
  */
 

@@ -22,16 +22,13 @@ export interface ZygoteFolders {
   readonly drain: () => Promise<void>;
 }
 
-/**
- * A folder for files, in one of its own: both names cannot be guessed, and nobody is told the inner one. At level C as an ordinary user a run may
- * watch folders that it can name (inotify(7)), and is told what is moved into them, but not what is in that.
- */
+/** A folder for files, by a name that cannot be guessed. */
 interface InputFolder {
   /** Of the files. */
   readonly path: string;
-  /** Moves both into the folder `in` of a zygote; returns the path from there. Throws the system's error. */
+  /** Moves it into the folder `in` of a zygote; returns its name. Throws the system's error. */
   readonly moveTo: (folder: string) => string;
-  /** Queues both for removal. */
+  /** Queues it for removal. */
   readonly discard: () => void;
 }
 
@@ -65,7 +62,6 @@ export function createZygoteFolders(directory: string, logger: Logger): ZygoteFo
   const left = join(directory, `left-${process.pid}-${Date.now()}`);
   if (moveAway(inUse, left)) discard(left);
   makeFolder(inUse, ENTERED_BY_ALL);
-  // Before there is a run that could watch the folder above.
   makeFolder(unseen, ENTERED_BY_OWNER);
 
   return {
@@ -75,53 +71,26 @@ export function createZygoteFolders(directory: string, logger: Logger): ZygoteFo
       makeFolder(join(path, INPUTS), LISTED_BY_NOBODY);
       return path;
     },
-    createInputs: () => createInputs(unseen, { discard, logger }),
+    createInputs: () => createInputs(unseen, discard),
     discard,
     drain: async () => removals,
   };
 }
 
-/** @param unseen the folder in which it is made, and from which it is removed: no run knows its name */
-function createInputs(
-  unseen: string,
-  { discard, logger }: Pick<ZygoteFolders, "discard"> & { readonly logger: Logger },
-): InputFolder {
-  const [outer, inner] = [drawName(), drawName()];
-  const own = join(unseen, outer);
-  let place: string | null = null;
-  makeFolder(own, ENTERED_BY_ALL);
-  makeFolder(join(own, inner), ENTERED_BY_ALL);
+/** @param unseen the folder in which it is made */
+function createInputs(unseen: string, discard: ZygoteFolders["discard"]): InputFolder {
+  const name = drawName();
+  let path = join(unseen, name);
+  makeFolder(path, ENTERED_BY_ALL);
   return {
-    path: join(own, inner),
+    path,
     moveTo: (folder) => {
-      moveThrough(folder, own, join(folder, outer));
-      place = folder;
-      return join(outer, inner);
+      renameSync(path, join(folder, name));
+      path = join(folder, name);
+      return name;
     },
-    discard: () => {
-      if (place === null) return discard(own);
-      try {
-        moveThrough(place, join(place, outer), own);
-        discard(own);
-      } catch (error) {
-        // Not where it is: who removes an entry is watched, and its name told.
-        if (getCode(error) !== "ENOENT")
-          logger.warn({ err: error }, "an input stays until its zygote has ended");
-      }
-    },
+    discard: () => discard(path),
   };
-}
-
-/** Into or out of the folder of inputs of a zygote. At level C as an ordinary user a run owns both, and may have closed them by their modes. */
-function moveThrough(folder: string, from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    if (getCode(error) !== "EACCES") throw error;
-    chmodSync(folder, LISTED_BY_NOBODY);
-    chmodSync(from, ENTERED_BY_ALL);
-    renameSync(from, to);
-  }
 }
 
 function drawName(): string {

@@ -4,9 +4,9 @@ import type { ConfinedSiblings } from "./confined.ts";
 /** The kernel counts what epoll watches for each user alone. */
 const NO_EPOLL =
   "They get no epoll (ENOSYS), with which one could end this worker: asyncio falls back to poll; what needs epoll (uvloop, Node.js) fails.";
-/** At level C nothing else keeps a version from what Landlock does not judge. */
-const SHARED_FILES =
-  " They may change the permissions, times and attributes of all its files, and the limits and priorities of its processes: all deployed code must be trusted.";
+/** At level C there is no user namespace that could bound a version. */
+const SHARED_PROCESSES =
+  " Each may add 1,024 to 2,048 processes and threads to those of that user: some together can keep everything else from starting.";
 /** As its filter knows the warden of a version, but not the processes of its user. */
 const EXPOSED =
   " This kernel's Landlock keeps no signals in, as Linux 6.12 does: code at import may end this worker and all processes of its user.";
@@ -31,6 +31,6 @@ export function describeSharedUser(level: SandboxLevel, user: SharedUser): Missi
 }
 
 function describeRest(level: SandboxLevel, { unbounded, siblings }: SharedUser): string {
-  if (level === "C") return `${SHARED_FILES}${siblings === "exposed" ? EXPOSED : ""}`;
+  if (level === "C") return `${SHARED_PROCESSES}${siblings === "exposed" ? EXPOSED : ""}`;
   return unbounded === null ? "" : `${UNBOUNDED} ${unbounded}`;
 }

@@ -96,7 +96,7 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
       try {
         const [fault] = await tryPieces(tools, needed, signal);
         if (fault !== undefined) return describeMissing(fault);
-        return isMissing(egress) ? null : await tryEgress(egress, signal);
+        return isMissing(egress) ? null : await tryEgress(egress, { signal });
       } catch (error) {
         return `The isolation could not be tried (${getMessage(error)}).`;
       }

@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findExecutables, SYSTEM_FOLDERS } from "../../../host/find-executables.ts";
 import { TrustedExecutable } from "../../../host/trusted-executable.ts";
@@ -9,7 +11,7 @@ import { waitUntil } from "../../../testing/wait-until.ts";
 import { listChildren } from "../../watch/process-files.ts";
 import { openEgress } from "./egress.ts";
 import type { EgressTools } from "./egress-tools.ts";
-import { findEgress } from "./find-egress.ts";
+import { findEgress, tryEgress } from "./find-egress.ts";
 import { enterNetwork } from "./namespaces.ts";
 import { planNetwork } from "./network-plan.ts";
 
@@ -71,5 +73,24 @@ test.runIf(tools !== null)(
     await expect(opening).rejects.toThrow("slirp4netns ended");
     await waitUntil(() => listChildren(process.pid).every((pid) => before.includes(pid)));
     holder.kill("SIGKILL");
+  },
+);
+
+test.runIf(tools !== null)(
+  "a namespace that is never made is waited for twice, with a limit, and leaves no process",
+  async () => {
+    if (tools === null) return;
+    const folder = mkdtempSync(join(tmpdir(), "egress-"));
+    const path = join(folder, "unshare");
+    writeFileSync(path, "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
+    const before = listChildren(process.pid);
+    try {
+      const unshare = TrustedExecutable.vouchFor(path, "named by the operator");
+      const fault = await tryEgress({ ...tools, unshare }, { times: [1, 100] });
+      expect(fault).toMatch(/^It could not be tried: unshare took longer than 0.1 s, at the second try too/u);
+      await waitUntil(() => listChildren(process.pid).every((pid) => before.includes(pid)));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   },
 );

@@ -3,9 +3,11 @@ import { access } from "node:fs/promises";
 import type { MissingPiece } from "@platform/contract/sandbox";
 import { getMessage } from "../../../base/thrown.ts";
 import { findExecutables, SYSTEM_FOLDERS } from "../../../host/find-executables.ts";
-import { spawnTrusted } from "../../../host/processes.ts";
+import { spawnTrusted, TimeLimitError } from "../../../host/processes.ts";
 import type { ChildProcess } from "../../../host/processes.ts";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
+import { explainTime, TRIAL_TIMES, tryTwice } from "../../../host/try-twice.ts";
+import type { TrialTimes } from "../../../host/try-twice.ts";
 import { openEgress } from "./egress.ts";
 import type { EgressTools } from "./egress-tools.ts";
 import { enterNetwork } from "./namespaces.ts";
@@ -41,23 +43,40 @@ export async function findEgress(
   return fault === null ? tools : lack(fault, ALLOW_HINTS[owner]);
 }
 
-/** Connects an empty namespace and ends it, sooner where `signal` says so: why that does not work, as a sentence; null when it does. */
-export async function tryEgress(tools: EgressTools, signal?: AbortSignal): Promise<string | null> {
-  let holder: ChildProcess | null = null;
-  const giveUp = (): void => void holder?.kill("SIGKILL");
-  signal?.addEventListener("abort", giveUp);
+interface EgressTrial {
+  /** How long the namespace may take to be made. */
+  readonly times?: TrialTimes;
+  /** Ends it sooner. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Connects an empty namespace and ends it: why that does not work, as a sentence; null when it does. */
+export async function tryEgress(
+  tools: EgressTools,
+  { times = TRIAL_TIMES, signal }: EgressTrial = {},
+): Promise<string | null> {
   try {
-    signal?.throwIfAborted();
     await access("/dev/net/tun", constants.R_OK | constants.W_OK);
-    holder = spawnTrusted(tools.unshare, enterNetwork(tools.owner, { uid: 0, gid: 0 }, ["/bin/cat"]), {
-      env: {},
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    await waitForEcho(holder);
-    (await openEgress(tools, holder.pid ?? 0, planNetwork(null, []))).close();
+    await tryTwice(times, (timeout) => connectEmpty(tools, timeout, signal));
     return null;
   } catch (error) {
+    if (error instanceof TimeLimitError) return explainTime(error);
     return `No network namespace could be connected (${getMessage(error)}).`;
+  }
+}
+
+/** @throws TimeLimitError when no namespace was made in time; Error when it does not work */
+async function connectEmpty(tools: EgressTools, timeout: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  const holder = spawnTrusted(tools.unshare, enterNetwork(tools.owner, { uid: 0, gid: 0 }, ["/bin/cat"]), {
+    env: {},
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const giveUp = (): void => void holder.kill("SIGKILL");
+  signal?.addEventListener("abort", giveUp);
+  try {
+    await waitForEcho(holder, timeout);
+    (await openEgress(tools, holder.pid ?? 0, planNetwork(null, []))).close();
   } finally {
     signal?.removeEventListener("abort", giveUp);
     giveUp();
@@ -65,13 +84,16 @@ export async function tryEgress(tools: EgressTools, signal?: AbortSignal): Promi
 }
 
 /** What `cat` returns comes from inside: the namespace exists. */
-function waitForEcho(holder: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
+async function waitForEcho(holder: ChildProcess, timeout: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const echo = new Promise<void>((resolve, reject) => {
+    timer = setTimeout(() => reject(new TimeLimitError("unshare", timeout)), timeout);
     holder.once("error", reject);
     holder.once("close", () => reject(new Error("unshare could not make one")));
     holder.stdin?.on("error", () => undefined).write("\n");
     holder.stdout?.once("data", () => resolve());
   });
+  await echo.finally(() => clearTimeout(timer));
 }
 
 function lack(why: string, remedy: string): MissingPiece {

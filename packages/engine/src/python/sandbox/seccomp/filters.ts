@@ -1,4 +1,5 @@
 import { CORE_LIMITS } from "./core-limit.ts";
+import { METADATA_STAYS } from "./file-metadata.ts";
 import {
   JUDGED_CALLS,
   judgeClone,
@@ -68,14 +69,19 @@ export function createClosedFilter(architecture: Architecture, epoll: Epoll): Bu
   return assembleProgram(rules, architecture);
 }
 
-/** The filter of a sandbox that has no namespaces: a closed one that also keeps from what these would have separated, and from the warden. */
+/**
+ * The filter of a sandbox that has no namespaces: a closed one that also keeps from what these would have separated, and from the warden. Where
+ * epoll is refused, files and processes of the platform are of the same user.
+ */
 export function createConfinedFilter(
   architecture: Architecture,
   { network, epoll, siblings }: ConfinedSandbox,
 ): Buffer {
   const signals = siblings === "exposed" ? SIGNALS_TO_PARENT : [];
-  const rules = [SHARED_IPC, ...SETTINGS_OF_PARENT, ...signals, ...CLOSED_RULES, ...judgeEpoll(epoll)];
-  return assembleProgram([...rules, ...judgeSocketsByPath(network)], architecture);
+  const ofUser =
+    epoll === "refused" ? [...SETTINGS_OF_OTHERS, ...METADATA_STAYS, NO_EPOLL] : SETTINGS_OF_PARENT;
+  const rules = [SHARED_IPC, ...ofUser, ...signals, ...CLOSED_RULES, ...judgeSocketsByPath(network)];
+  return assembleProgram(rules, architecture);
 }
 
 function judgeEpoll(epoll: Epoll): readonly Rule[] {
