@@ -17,6 +17,21 @@ const PREAMBLE = [
 
 const LICENSES_FILE = "THIRD_PARTY_LICENSES.txt";
 
+const THREAD_FILE = "json-check.js";
+
+/** Of both programs. */
+const OPTIONS = {
+  absWorkingDir: here,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node18",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: "none",
+  logLevel: "warning",
+} as const;
+
 const SWAGGER_FILES = [
   "swagger-ui.css",
   "swagger-ui-bundle.js",
@@ -26,7 +41,7 @@ const SWAGGER_FILES = [
 ];
 
 /**
- * Writes the publishable package: one file of code that runs on Node.js 18 and newer, and the files that it reads. The package has no
+ * Writes the publishable package: a program that runs on Node.js 18 and newer, and the files that it reads. The package has no
  * dependencies.
  *
  * @param target folder of the package; its previous content is removed
@@ -36,20 +51,18 @@ export async function buildCli(target: string = join(here, "dist")): Promise<{ r
   await mkdir(target, { recursive: true });
   const bundle = join(target, "platform.js");
   const { metafile } = await build({
-    absWorkingDir: here,
+    ...OPTIONS,
     metafile: true,
     entryPoints: [join(here, "src/main.ts")],
     outfile: bundle,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node18",
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: "none",
     banner: { js: `#!/usr/bin/env node\n${PREAMBLE}` },
     define: { PLATFORM_IS_BUNDLE: "true" },
-    logLevel: "warning",
+  });
+  // A thread has a program of its own.
+  await build({
+    ...OPTIONS,
+    entryPoints: [join(here, "../engine/src/json-check/check-thread.ts")],
+    outfile: join(target, THREAD_FILE),
   });
   await chmod(bundle, 0o755);
   const licenses = await describeLicenses(here, Object.keys(metafile.inputs));
@@ -105,7 +118,7 @@ async function writeManifest(target: string): Promise<void> {
     type: "module",
     bin: { platform: "platform.js" },
     engines: { node: ">=18" },
-    files: ["platform.js", LICENSES_FILE, "templates", "runner", "swagger-ui"],
+    files: ["platform.js", THREAD_FILE, LICENSES_FILE, "templates", "runner", "swagger-ui"],
   };
   await writeFile(join(target, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }

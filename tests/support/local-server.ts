@@ -9,8 +9,23 @@ import { REPOSITORY } from "../../tools/platform-process.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
+interface LocalPool {
+  readonly dataPoolId: string;
+  readonly files: readonly { readonly name: string; readonly reference: object }[];
+}
+
+/** What it prints when it is ready. */
+interface Printed {
+  readonly url: string;
+  readonly dataPools: readonly LocalPool[];
+}
+
 /** `platform serve` on a free port. */
 export interface LocalServer {
+  /** Without a final slash. */
+  readonly url: string;
+  /** What it found when it started. */
+  readonly dataPools: readonly LocalPool[];
   readonly start: (json: unknown) => Promise<Answer<Body>>;
   /** The result of the execution of this id, once it has ended. */
   readonly finish: (id: string) => Promise<Body>;
@@ -37,7 +52,8 @@ export async function startLocalServer(project: string, ...flags: readonly strin
   };
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
-  const readUrl = () => (JSON.parse(output) as { readonly url: string }).url;
+  const readPrinted = () => JSON.parse(output) as Printed;
+  const readUrl = () => readPrinted().url;
   try {
     await expect.poll(readUrl, { timeout: READY_WITHIN_MS }).toMatch(/^http/u);
   } catch (error) {
@@ -51,6 +67,7 @@ export async function startLocalServer(project: string, ...flags: readonly strin
     return (await read()).body;
   };
   return {
+    ...readPrinted(),
     start,
     finish,
     execute: async (json) => finish(String((await start(json)).body["id"])),

@@ -155,6 +155,38 @@ test(
   MINUTE,
 );
 
+test(
+  "serve reads files of data pools on Node.js 18, keeps large results and files, and stores results in a pool",
+  async () => {
+    const pools = join(folder, "pools");
+    const text = "def run(data):\n    open(os.environ['OUTPUT_DIRECTORY'] + '/a.txt', 'w').write('file')\n";
+    await mkdir(join(pools, "Maps"), { recursive: true });
+    await writeFile(join(pools, "Maps/data.json"), '{"from": "pool"}');
+    const served = await serveProject(`import os\n${text}    return {**data, "large": "x" * 2_000_000}\n`, {
+      node,
+      program,
+      flags: ["--pools", pools],
+    });
+    try {
+      const { dataPools } = JSON.parse(served.running.stdout()) as {
+        dataPools: readonly { dataPoolId: string; files: readonly { reference: object }[] }[];
+      };
+      const [pool] = dataPools;
+      const persistTo = { dataPoolId: pool?.dataPoolId, name: "stored.json" };
+      const result = await served.execute({ dataRef: pool?.files[0]?.reference, persistTo });
+      expect([result["from"], String(result["large"]).length]).toEqual(["pool", 2_000_000]);
+      const { "a.txt": link } = result["_links"] as Readonly<Record<string, { readonly href: string }>>;
+      expect((await served.call(link?.href ?? "")).body).toEqual({ text: "file" });
+      expect(JSON.parse(await readFile(join(pools, "Maps/stored.json"), "utf8"))).toMatchObject({
+        from: "pool",
+      });
+    } finally {
+      await served.close();
+    }
+  },
+  MINUTE,
+);
+
 test("the launcher runs the bundle on an old Node.js, or says how to make it", async () => {
   const place = join(folder, "launcher");
   await mkdir(join(place, "bin"), { recursive: true });

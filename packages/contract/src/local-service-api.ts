@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ExecutionStatusSchema, LinkSchema } from "./execution.ts";
 import type { OperationTable } from "./operation.ts";
-import { Nullable, Timestamp } from "./schemas.ts";
+import { JsonObject, Nullable, Timestamp } from "./schemas.ts";
 import { SERVICE_API } from "./service-api.ts";
 
 const LocalStatusSchema = Type.Object(
@@ -29,7 +29,12 @@ const LocalResultSchema = Type.Object(
       },
     ),
     _embedded: Type.Object(
-      { status: LocalStatusSchema },
+      {
+        status: LocalStatusSchema,
+        metadata: Type.Optional(
+          JsonObject("What a deployed service returns as `metadata` of an execution that succeeded"),
+        ),
+      },
       { title: "LocalResultEmbedded", description: "The state with which the execution ended" },
     ),
   },

@@ -10,7 +10,16 @@ export function findAsset(path: string): string {
   return fileURLToPath(new URL(`${isBundle ? "./" : "../../"}${path}`, import.meta.url));
 }
 
-/** Folders that `serve` needs besides code. Empty when running from sources: the engine then uses its own. */
-export function findServeAssets(): { readonly runnerDirectory?: string; readonly docsDirectory?: string } {
-  return isBundle ? { runnerDirectory: findAsset("runner"), docsDirectory: findAsset("swagger-ui") } : {};
+/** What `serve` needs besides the program. Empty when running from sources: the engine then uses its own. */
+export function findServeAssets(): {
+  readonly runnerDirectory?: string;
+  readonly docsDirectory?: string;
+  readonly jsonThreadFile?: string;
+} {
+  if (!isBundle) return {};
+  return {
+    runnerDirectory: findAsset("runner"),
+    docsDirectory: findAsset("swagger-ui"),
+    jsonThreadFile: findAsset("json-check.js"),
+  };
 }

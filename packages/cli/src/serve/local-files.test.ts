@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { createJsonCheck } from "@platform/engine/json-check/json-check";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { InputSource } from "@platform/engine/store/execution-store";
 import { createKeptContents } from "./kept-contents.ts";
@@ -13,6 +14,7 @@ import { readPools } from "./pool-folder.ts";
 const OWNER = toJobOwner("local");
 const MAX_BYTES = 100_000;
 const MINUTE = 60_000;
+const jsonCheck = createJsonCheck();
 
 let root = "";
 let time = 0;
@@ -24,10 +26,11 @@ beforeEach(async () => {
   await mkdir(join(root, "pools/Maps"), { recursive: true });
   time = Date.now();
   contents = createKeptContents(join(root, "contents"), () => time);
-  files = createLocalFiles({ root: join(root, "pools"), contents, maxBytes: MAX_BYTES });
+  files = createLocalFiles({ root: join(root, "pools"), contents, jsonCheck, maxBytes: MAX_BYTES });
 });
 
 afterEach(() => rm(root, { recursive: true, force: true }));
+afterAll(jsonCheck.close);
 
 const pathOf = (name: string) => join(root, "pools/Maps", name);
 
@@ -102,7 +105,7 @@ test("a data pool counts as often as it is named: each time is a folder of the r
   const { dataPoolId } = await write("{}");
   await write("{}", "other.json");
   const pinTwice = (poolLimits: { readonly files: number; readonly bytes: number }) =>
-    createLocalFiles({ root: join(root, "pools"), contents, poolLimits }).pinPools(
+    createLocalFiles({ root: join(root, "pools"), contents, jsonCheck, poolLimits }).pinPools(
       [dataPoolId, dataPoolId.toUpperCase()],
       OWNER,
     );

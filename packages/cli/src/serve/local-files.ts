@@ -4,11 +4,11 @@ import { GIGABYTE, formatGigabytes } from "@platform/engine/base/bytes";
 import { requireFewBytes, requireFewFiles } from "@platform/engine/store/pool-limits";
 import type { PoolLimits } from "@platform/engine/store/pool-limits";
 import { parsePointer } from "@platform/engine/json-check/pointer";
-import { scanFile } from "@platform/engine/json-check/scan-file";
+import type { JsonCheck } from "@platform/engine/json-check/json-check";
 import type { PoolFilePin } from "@platform/engine/python/port/runtime";
 import type { InputSource } from "@platform/engine/store/execution-store";
 import type { KeptContents } from "./kept-contents.ts";
-import { findFile, readPools } from "./pool-folder.ts";
+import { findFile, findPool, readPools } from "./pool-folder.ts";
 import type { LocalFile } from "./pool-folder.ts";
 
 /** Of the largest file that an execution reads; the platform's default. */
@@ -21,6 +21,7 @@ export interface LocalFilesOptions {
   /** Absolute; see `pool-folder.ts`. It need not exist. */
   readonly root: string;
   readonly contents: Pick<KeptContents, "keep" | "linkTo">;
+  readonly jsonCheck: Pick<JsonCheck, "ask">;
   readonly maxBytes?: number;
   readonly poolLimits?: PoolLimits;
 }
@@ -29,11 +30,12 @@ export interface LocalFilesOptions {
 export function createLocalFiles({
   root,
   contents,
+  jsonCheck,
   maxBytes = MAX_BYTES,
   poolLimits = POOL_LIMITS,
 }: LocalFilesOptions): InputSource {
   return {
-    pin: async (reference) => {
+    pin: async (reference, owner) => {
       const pointer = parsePointer(reference.pointer ?? "");
       if ("fault" in pointer) throw refuse(`The pointer ${pointer.fault}.`);
       const file = findFile((await readPools(root)).pools, reference);
@@ -48,7 +50,7 @@ export function createLocalFiles({
         throw refuse(
           `The file is too large: an execution reads at most ${formatGigabytes(maxBytes)} GB by reference.`,
         );
-      const form = scanFile({ path: kept.path, pointer });
+      const form = await jsonCheck.ask(owner.organisationId, { path: kept.path, pointer });
       if (form.form === "other") throw refuse(`The file is not a JSON object: ${form.detail}.`);
       const part = pointer.length === 0 ? {} : { range: form.range };
       return { ...reference, sha256: kept.sha256, bytes: kept.bytes, ...part };
@@ -59,13 +61,13 @@ export function createLocalFiles({
 }
 
 async function pinPools(
-  { root, contents, poolLimits }: Required<Omit<LocalFilesOptions, "maxBytes">>,
+  { root, contents, poolLimits }: Required<Omit<LocalFilesOptions, "jsonCheck" | "maxBytes">>,
   ids: readonly string[],
 ): Promise<readonly (readonly PoolFilePin[])[]> {
   const { pools } = await readPools(root);
   const found = ids.map((id) => {
-    const pool = pools.find((one) => one.id.toLowerCase() === id.toLowerCase());
-    if (pool !== undefined) return pool;
+    const pool = findPool(pools, id);
+    if (pool !== null) return pool;
     throw refuse(
       `No folder below ${root} has the id ${id}. The server prints the id of each when it starts.`,
     );

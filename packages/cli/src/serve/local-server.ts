@@ -8,6 +8,8 @@ import { createClosers } from "@platform/engine/base/closers";
 import type { Closers } from "@platform/engine/base/closers";
 import { GIGABYTE } from "@platform/engine/base/bytes";
 import { findPythonTools } from "@platform/engine/environments/python-tools";
+import { createFolderResults } from "@platform/engine/content/folder-results";
+import type { ResultStore } from "@platform/engine/content/result-store";
 import { closeInherited } from "@platform/engine/host/close-inherited";
 import { findTemporaryFolder } from "@platform/engine/host/temporary-folder";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
@@ -16,6 +18,8 @@ import { registerDocs } from "@platform/engine/http/docs";
 import { localPresenter } from "@platform/engine/http/presenters";
 import { createHttpServer } from "@platform/engine/http/server";
 import { registerServiceApi } from "@platform/engine/http/service-api";
+import { createJsonCheck } from "@platform/engine/json-check/json-check";
+import type { JsonCheck } from "@platform/engine/json-check/json-check";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import { toJobOwner } from "@platform/engine/store/owner";
@@ -37,6 +41,7 @@ import { createLocalOpenApi } from "./local-openapi.ts";
 import { createLocalVersions } from "./local-versions.ts";
 import type { LoadedVersion, LocalVersions } from "./local-versions.ts";
 import { chooseEnvironmentsDirectory } from "./environments-directory.ts";
+import { createLocalTargets, persistLocally } from "./persisted-results.ts";
 import { readPools } from "./pool-folder.ts";
 import type { LocalPools } from "./pool-folder.ts";
 import { createServerLogger } from "./server-logger.ts";
@@ -49,6 +54,8 @@ const LEASE_SECONDS = 6 * 60 * 60;
 const OWNER = toJobOwner("local");
 /** Interval at which connections are closed during the stop. */
 const DISCONNECT_INTERVAL_MS = 50;
+/** What an execution may return, and leave as files; the platform's defaults. */
+const OUTPUT_LIMITS = { resultBytes: GIGABYTE, files: { count: 100, bytes: GIGABYTE } } as const;
 const LISTEN_ERROR_CODES = new Set(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTFOUND"]);
 
 /** What to serve, where, and with which tools. */
@@ -69,6 +76,8 @@ export interface LocalServerOptions {
   readonly signal: AbortSignal;
   /** Folder of the Python runner; default: that of the engine's sources. */
   readonly runnerDirectory?: string;
+  /** See `JsonCheckOptions`. */
+  readonly jsonThreadFile?: string;
   /** Folder of Swagger UI; default: the installed package. */
   readonly docsDirectory?: string;
 }
@@ -117,9 +126,11 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const { output } = options;
   const directory = await createRunDirectory();
   closers.add("temporary files", () => rm(directory, { recursive: true, force: true }));
-  const python = await startPython(starting, directory);
+  const results = createFolderResults(join(directory, "results"));
+  const python = await startPython(starting, directory, results);
   const contents = createKeptContents(join(directory, "contents"));
-  const store = createHoldingStore(createAnnouncingStore(createMemoryStore(), output), contents);
+  const holding = createHoldingStore(createAnnouncingStore(createMemoryStore(), output), contents);
+  const store = persistLocally(holding, { root: options.dataPoolsDirectory, results });
   const capacity = measureCapacity();
   const exclude = findExcluded(options);
   const { runtime, environments } = python;
@@ -138,7 +149,11 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const version = await versions.load();
   if (version.failure !== null) printFailure(version.failure, output);
   const sandboxLevel = python.sandbox.report.level;
-  const given = { store, versions, capacity, sandboxLevel, runtime, contents };
+  const jsonCheck = createJsonCheck(
+    options.jsonThreadFile === undefined ? {} : { threadFile: options.jsonThreadFile },
+  );
+  closers.add("check of JSON", jsonCheck.close);
+  const given = { store, versions, capacity, sandboxLevel, runtime, contents, results, jsonCheck };
   const executions = startExecutions(starting, given);
   const app = await createApp(options, starting.logger, executions, versions);
   closers.add("HTTP server", () => closeApp(app));
@@ -154,7 +169,7 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   return { url, version, dataPools, sandbox: python.sandbox.report, pythonVersion: python.pythonVersion };
 }
 
-async function startPython({ options, logger, closers }: Starting, directory: string) {
+async function startPython({ options, logger, closers }: Starting, directory: string, results: ResultStore) {
   const { output, settings } = options;
   const tools = await findPythonTools({
     searchPath: settings.searchPath,
@@ -169,6 +184,8 @@ async function startPython({ options, logger, closers }: Starting, directory: st
     sandbox: tools.sandbox,
     interpreter: tools.interpreter,
     capacity: measureCapacity(),
+    results,
+    limits: OUTPUT_LIMITS,
     logger,
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });
@@ -184,11 +201,15 @@ function startExecutions(
   given: Pick<DispatcherParts, "store" | "versions" | "capacity" | "sandboxLevel"> & {
     readonly runtime: PythonRuntime;
     readonly contents: KeptContents;
+    readonly results: ResultStore;
+    readonly jsonCheck: JsonCheck;
   },
 ): ReturnType<typeof createExecutions> {
-  const { contents, ...rest } = given;
-  const inputs = createLocalFiles({ root: options.dataPoolsDirectory, contents });
-  const executions = createExecutions({ store: given.store, inputs });
+  const { contents, results, ...rest } = given;
+  const root = options.dataPoolsDirectory;
+  const inputs = createLocalFiles({ root, contents, jsonCheck: given.jsonCheck });
+  const targets = createLocalTargets(root);
+  const executions = createExecutions({ store: given.store, inputs, results, targets });
   closers.add("executions", executions.close);
   const parts = { ...rest, inputs, workerId: "local-worker", leaseSeconds: LEASE_SECONDS, logger };
   closers.add("sweeper", startSweeper(parts));

@@ -26,6 +26,8 @@ export interface LocalFile {
 export interface LocalPool {
   readonly id: string;
   readonly name: string;
+  /** Absolute, without symbolic links. */
+  readonly path: string;
   /** By name. */
   readonly files: readonly LocalFile[];
 }
@@ -60,6 +62,11 @@ export async function readPools(root: string): Promise<LocalPools> {
   return { pools, notes };
 }
 
+/** Null: there is none of this id. */
+export function findPool(pools: readonly LocalPool[], dataPoolId: string): LocalPool | null {
+  return pools.find(({ id }) => id.toLowerCase() === dataPoolId.toLowerCase()) ?? null;
+}
+
 /** Null: there is none of these three ids. */
 export function findFile(pools: readonly LocalPool[], reference: FileReference): LocalFile | null {
   const key = keyOf(reference);
@@ -92,7 +99,7 @@ async function readPool(path: string, name: string, notes: string[]): Promise<Lo
     };
     files.push({ name: file, path: found, reference: saved.get(file) ?? derived });
   }
-  return { id, name, files };
+  return { id, name, path, files };
 }
 
 /** Names that a file of a data pool can have; those that begin with a period are not meant. */

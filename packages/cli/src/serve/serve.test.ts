@@ -179,6 +179,7 @@ test("the result has the output as top-level fields, a link and the status block
         started_at: TIMESTAMP,
         ended_at: TIMESTAMP,
       },
+      metadata: { _usage: expect.any(Object) },
     },
   });
 });

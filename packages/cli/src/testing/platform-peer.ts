@@ -10,6 +10,7 @@ import { createHttpServer } from "@platform/engine/http/server";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
+import { createJsonCheck } from "@platform/engine/json-check/json-check";
 import type { Outcome } from "@platform/engine/python/port/runtime";
 import type { FastifyRequest } from "fastify";
 import { createKeptContents } from "../serve/kept-contents.ts";
@@ -276,6 +277,7 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
     inputs: createLocalFiles({
       root: "/nowhere",
       contents: createKeptContents("/nowhere"),
+      jsonCheck: createJsonCheck(),
     }),
   });
   await registerServiceApi(app, {

@@ -53,10 +53,10 @@ export const hostedPresenter: Presenter = {
   isLogWhole: true,
 };
 
-/** The service's output as top-level fields, `_links.status` and `_embedded.status` beside them. */
+/** The service's output as top-level fields, `_links.status`, `_embedded.status` and `_embedded.metadata` beside them. */
 export const localPresenter: Presenter = {
   result: (record, output, url) => {
-    const tail = describeLocal(record, url, output?.output?.files ?? []);
+    const tail = describeLocal(record, output, url);
     if (output === null) return joinObjects(JSON.stringify(record.failure ?? {}), tail);
     const fields = Buffer.from(output.result).subarray(1, -1);
     return Buffer.concat([
@@ -65,9 +65,9 @@ export const localPresenter: Presenter = {
       Buffer.from(`${fields.toString("latin1").trim() === "" ? "" : ","}${tail.slice(1)}`),
     ]);
   },
-  frame: (record, { output }, url) => ({
+  frame: (record, output, url) => ({
     head: Buffer.from("{"),
-    tail: Buffer.from(`,${describeLocal(record, url, output?.files ?? []).slice(1)}`),
+    tail: Buffer.from(`,${describeLocal(record, output, url).slice(1)}`),
     isFlat: true,
   }),
   list: hostedPresenter.list,
@@ -103,11 +103,12 @@ function describeHosted(record: ExecutionRecord, url: string, files: readonly St
   });
 }
 
-function describeLocal(record: ExecutionRecord, url: string, files: readonly StoredFile[]): string {
-  return JSON.stringify({
-    _links: { status: { href: url }, ...linkFiles(files, url) },
-    _embedded: { status: toLocalStatus(record) },
-  });
+function describeLocal(record: ExecutionRecord, output: StoredResult | null, url: string): string {
+  const links = JSON.stringify({ status: { href: url }, ...linkFiles(output?.output?.files ?? [], url) });
+  const status = JSON.stringify(toLocalStatus(record));
+  // As bytes: among the top-level fields they could be taken for one of the service.
+  const metadata = output?.metadata ? `,"metadata":${Buffer.from(output.metadata).toString()}` : "";
+  return `{"_links":${links},"_embedded":{"status":${status}${metadata}}}`;
 }
 
 /** The gateway's bodies, with lists and logs paged as everywhere in the platform API. */

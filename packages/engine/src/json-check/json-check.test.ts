@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, expect, test } from "vitest";
+import { MINUTE } from "../base/time.ts";
 import { createJsonCheck } from "./json-check.ts";
 import type { JsonCheck } from "./json-check.ts";
 
@@ -12,8 +13,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const open: JsonCheck[] = [];
 afterEach(() => Promise.all(open.splice(0).map((check) => check.close())));
 
-function createCheck(idleMs?: number): JsonCheck {
-  const check = createJsonCheck(idleMs);
+function createCheck(idleMs = MINUTE): JsonCheck {
+  const check = createJsonCheck({ idleMs });
   open.push(check);
   return check;
 }

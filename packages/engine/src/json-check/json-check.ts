@@ -14,13 +14,21 @@ export interface JsonCheck {
   readonly close: () => Promise<void>;
 }
 
+/** How its thread is run. */
+export interface JsonCheckOptions {
+  /** The thread ends when there was no question for this long; default a minute. */
+  readonly idleMs?: number;
+  /** Absolute path of the thread's program; default: the source. */
+  readonly threadFile?: string;
+}
+
 interface Waiting {
   readonly question: JsonQuestion;
   readonly settle: (answer: JsonForm | Error) => void;
 }
 
-/** One thread, which is started by the first question and ends when there was none for `idleMs`. It does not keep the process running. */
-export function createJsonCheck(idleMs: number = MINUTE): JsonCheck {
+/** One thread, which is started by the first question. It does not keep the process running. */
+export function createJsonCheck({ idleMs = MINUTE, threadFile }: JsonCheckOptions = {}): JsonCheck {
   const queues = new Map<string, Waiting[]>();
   let current: Waiting | null = null;
   let idle: NodeJS.Timeout | undefined;
@@ -30,7 +38,7 @@ export function createJsonCheck(idleMs: number = MINUTE): JsonCheck {
     current = null;
     finished?.settle(answer);
     askNext();
-  });
+  }, threadFile);
 
   function askNext(): void {
     if (current !== null) return;

@@ -10,12 +10,15 @@ export interface ScanThread {
   readonly stop: () => Promise<void>;
 }
 
-/** `take` is called once for each question that was sent, unless the thread is stopped. */
-export function createScanThread(take: (answer: JsonForm | Error) => void): ScanThread {
+/** `take` is called once for each question that was sent, unless the thread is stopped. @param file see `JsonCheckOptions` */
+export function createScanThread(
+  take: (answer: JsonForm | Error) => void,
+  file: string | URL = new URL("./check-thread.ts", import.meta.url),
+): ScanThread {
   let thread: Worker | null = null;
 
   function start(): Worker {
-    const started = new Worker(new URL("./check-thread.ts", import.meta.url), {
+    const started = new Worker(file, {
       name: "json-check",
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8, stackSizeMb: 1 },
