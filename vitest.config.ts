@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SECOND } from "@platform/engine/base/time";
+import { findS3Server } from "./tools/s3-server.ts";
 
 /** Limits are for what hangs, not for what is slow: half a core with other work needs ten times as long as a quiet machine. */
 const COMMON = {
@@ -10,6 +11,8 @@ const COMMON = {
   hookTimeout: 240 * SECOND,
   teardownTimeout: 60 * SECOND,
 };
+
+const S3_STORIES = ["data-pools", "result-files", "retention"];
 
 export default defineConfig({
   test: {
@@ -38,8 +41,20 @@ export default defineConfig({
       {
         test: {
           ...COMMON,
-          name: "clients",
+          // The stories in which the store of objects matters most, on a bucket; all of them: npm run test:s3.
+          name: "s3",
+          setupFiles: [...COMMON.setupFiles, "tests/support/s3-store.ts"],
           sequence: { groupOrder: 3 },
+          include: findS3Server() === null ? [] : S3_STORIES.map((name) => `tests/e2e/${name}.test.ts`),
+          env: { PLATFORM_TEST_STORE: "s3" },
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...COMMON,
+          name: "clients",
+          sequence: { groupOrder: 4 },
           include: ["tests/clients/*.test.ts"],
           fileParallelism: false,
         },

@@ -1,8 +1,13 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sendTus, toMetadata } from "../../tools/tus-calls.ts";
 import { startLocalServer } from "../support/local-server.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
@@ -28,6 +33,9 @@ def run(data, params):
     return {"cities": len(data["cities"]), "factor": params.get("factor")}
 `;
 
+/** What a file may have, 5 GB. */
+const MOST_BYTES = 5 * 1024 ** 3;
+
 /** A stored file, as far as it is read here. */
 interface StoredFile {
   readonly fileId: string;
@@ -52,6 +60,39 @@ async function storeFile(poolId: string, name: string, content: string): Promise
   expect(stored.status).toBe(201);
   return (await stored.json()) as StoredFile;
 }
+
+test("a file may have 5 GB: one byte more is refused when it is announced, by one request and for one that can be resumed", async () => {
+  const { body: pool } = await world.api<{ id: string }>("POST", "/data-pools", { name: "Large" });
+  const { apiUrl } = world.platform;
+  const authorization = `Bearer ${world.login.personalAccessToken}`;
+  const sent = request(`${apiUrl}/api/data-pools/${pool.id}/files/large.bin`, {
+    method: "PUT",
+    agent: false,
+    headers: { authorization, "content-length": MOST_BYTES + 1 },
+  });
+  sent.flushHeaders();
+  // Nothing of it has been sent.
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  expect([answer.statusCode, await json(answer)]).toEqual([
+    413,
+    expect.objectContaining({ code: "FILE_TOO_LARGE" }),
+  ]);
+  sent.destroy();
+  const announce = (bytes: number) =>
+    sendTus("POST", `${apiUrl}/api/uploads`, {
+      headers: {
+        authorization,
+        "upload-length": String(bytes),
+        "upload-metadata": toMetadata({ dataPoolId: pool.id, filename: "large.bin" }),
+      },
+    });
+  const refused = await announce(MOST_BYTES + 1);
+  expect([refused.status, refused.body]).toEqual([413, expect.stringContaining("FILE_TOO_LARGE")]);
+  const begun = await announce(MOST_BYTES);
+  expect(begun.status).toBe(201);
+  const upload = `${apiUrl}${begun.headers.location}`;
+  expect((await sendTus("DELETE", upload, { headers: { authorization } })).status).toBe(204);
+});
 
 test("a job reads a file of a data pool as it was when the job was started, and its result says which content", async () => {
   const { body: pool } = await world.api<{ id: string }>("POST", "/data-pools", { name: "Maps" });
