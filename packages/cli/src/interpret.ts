@@ -74,6 +74,28 @@ function addHelpCommand(program: Commander): void {
     });
 }
 
+/**
+ * The words without `--help` where the command is unknown: commander would answer with the help of all, as if it were known. Where a group
+ * has a command that is its default, the word may be an argument of that.
+ */
+export function dropHelpOfUnknown(
+  program: Commander,
+  words: readonly string[],
+  { groups }: Pick<ProgramOptions, "groups">,
+): readonly string[] {
+  const defaults = groups.flatMap(({ commands }) => commands.filter(({ isDefault }) => isDefault === true));
+  let found = program;
+  for (const word of words.filter((given) => !given.startsWith("-"))) {
+    const group = found.name();
+    if (found.commands.length === 0 || defaults.some(({ name }) => name.startsWith(`${group} `)))
+      return words;
+    const next = found.commands.find((command) => command.name() === word);
+    if (next === undefined) return words.filter((given) => given !== "--help" && given !== "-h");
+    found = next;
+  }
+  return words;
+}
+
 /** The help of the program, with its commands by subject. */
 function formatGroups(program: Commander, helper: Help, { groups }: ProgramOptions): string {
   const plain = new Help();

@@ -29,6 +29,10 @@ test("an unknown command is wrong usage and suggests the nearest", async () => {
 test.each([
   [["frobnicate"], "frobnicate", "Run 'platform help' for all commands."],
   [["help", "frobnicate"], "frobnicate", "Run 'platform help' for all commands."],
+  [["frobnicate", "--help"], "frobnicate", "Run 'platform help' for all commands."],
+  [["--help", "frobnicate"], "frobnicate", "Run 'platform help' for all commands."],
+  [["statsu", "-h"], "statsu", "(Did you mean status?)"],
+  [["tokens", "lss", "--help"], "lss", "(Did you mean ls?) Run 'platform tokens --help' for its commands"],
   [["tokens", "frobnicate"], "frobnicate", "Run 'platform tokens --help' for its commands"],
   [["help", "tokens", "lss"], "lss", "(Did you mean ls?) Run 'platform tokens --help' for its commands"],
 ])("the unknown command of %j is named with what to do", async (words, word, advice) => {
@@ -46,6 +50,7 @@ test("help shows the help of all, of a group and of a command", async () => {
     [["help", "tokens"], "Usage: platform tokens <command>"],
     [["help", "tokens", "ls"], "Usage: platform tokens ls"],
     [["help", "status"], "Usage: platform status"],
+    [["pools", "a-pool", "--help"], "Usage: platform pools"],
   ] as const) {
     const { exitCode, stdout } = await home.run(words);
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining(shown)]);

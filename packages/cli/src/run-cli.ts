@@ -6,7 +6,7 @@ import { EXIT_CODES, UserError } from "./base/errors.ts";
 import type { ExitCode } from "./base/errors.ts";
 import { explainError } from "./base/explain-error.ts";
 import { explainProjectError } from "./commands/explain-project-error.ts";
-import { createProgram, isHelpOrVersion } from "./interpret.ts";
+import { createProgram, dropHelpOfUnknown, isHelpOrVersion } from "./interpret.ts";
 import type { Output } from "./base/output.ts";
 import { cleanText } from "./base/output.ts";
 import { findEndpoint } from "./base/session.ts";
@@ -43,7 +43,7 @@ export async function runCli(words: readonly string[], options: CliOptions): Pro
     },
   });
   try {
-    await program.parseAsync(words, { from: "user" });
+    await program.parseAsync(dropHelpOfUnknown(program, words, options), { from: "user" });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError))

@@ -1,9 +1,7 @@
-import { RequestRefused } from "@platform/contract/client";
 import { defineCommand } from "../base/command.ts";
-import { UserError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
-import { readLinkToken } from "./link-token.ts";
+import { readLinkToken, refuseLink } from "./link-token.ts";
 
 /** `platform invitations`: lists open invitations, revokes one, or accepts one. */
 export const invitationsCommand = defineCommand({
@@ -61,12 +59,3 @@ export const invitationsCommand = defineCommand({
     return { json: invitations, succeeded: true };
   },
 });
-
-/** Invitations that one was sent are in no list, which is what an unknown id is answered with elsewhere. */
-function refuseLink(error: unknown): never {
-  if (!(error instanceof RequestRefused) || error.problem.code !== "NOT_FOUND") throw error;
-  throw new UserError("NOT_FOUND", error.problem.detail, {
-    cause: error,
-    hint: "Copy the whole link, or ask who sent it for a new one.",
-  });
-}

@@ -65,6 +65,16 @@ test("who may not sign up is told whom to ask, and nothing is sent; a link of an
   expect((await signUp(...ADA)).stderr).toContain("Nobody can sign up");
 });
 
+test.each([
+  ["mistyped", "Copy the whole link"],
+  ["of-another", "Take the address that it was sent to"],
+])("who signs up with a link that is %s is sent to the link", async (token, advice) => {
+  const { exitCode, stderr } = await signUp(...ADA, "--invitation", `http://api.test/invitations/${token}`);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(advice);
+  expect(stderr).not.toContain("whoami");
+});
+
 test("without a terminal, sign-up says which option is missing", async () => {
   const { exitCode, stderr } = await signUp("--name", "Ada");
   expect(exitCode).toBe(2);

@@ -5,7 +5,7 @@ import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
 import { createPlatformClient, findEndpoint, parseEndpoint, warnOfPlainHttp } from "../base/session.ts";
 import type { PlatformClient } from "../base/session.ts";
-import { readLinkToken } from "./link-token.ts";
+import { readLinkToken, refuseLink } from "./link-token.ts";
 
 /** As those that 'platform login' has made. */
 const TOKEN_DAYS = 90;
@@ -52,9 +52,7 @@ export const signUpCommand = defineCommand({
     const client = createSessionClient(endpoint, context.signal);
     await requireSignUp(client, options.invitation !== undefined);
     const wish = await askWish(context, options);
-    const invitation =
-      options.invitation === undefined ? {} : { invitation: readLinkToken(options.invitation) };
-    const me = await client.signUp({ body: { ...wish, ...invitation } });
+    const me = await signUp(client, wish, options.invitation);
     const made = await client.createPersonalAccessToken({
       body: {
         name: `platform CLI on ${hostname()}`.slice(0, 120),
@@ -76,6 +74,17 @@ export const signUpCommand = defineCommand({
     };
   },
 });
+
+interface Wish {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+async function signUp(client: PlatformClient, wish: Wish, link: string | undefined) {
+  if (link === undefined) return await client.signUp({ body: wish });
+  return await client.signUp({ body: { ...wish, invitation: readLinkToken(link) } }).catch(refuseLink);
+}
 
 /** With the cookie of a session, which signing up begins; as the platform's own pages, of which there is no other here. */
 function createSessionClient(endpoint: string, signal: AbortSignal): PlatformClient {
@@ -114,7 +123,7 @@ interface Given {
   readonly passwordStdin: boolean;
 }
 
-async function askWish(context: CommandContext, { name, email, passwordStdin }: Given) {
+async function askWish(context: CommandContext, { name, email, passwordStdin }: Given): Promise<Wish> {
   return {
     name: name ?? (await askText(context, "Your name", "--name")),
     email: email ?? (await askText(context, "Email address", "--email")),

@@ -17,6 +17,8 @@ export function createSignUp(): OperationHandlers<typeof SIGN_UP_TABLE, null> {
       if (headers["x-requested-by"] !== "console" || headers["sec-fetch-site"] !== "same-origin")
         throw new Problem("FORBIDDEN", "There is no proof.");
       if (password !== "a long password") throw new Problem("INVALID_INPUT", "The password is another one.");
+      if (invitation === "mistyped") throw new Problem("NOT_FOUND", "There is no such invitation.");
+      if (invitation === "of-another") throw new Problem("FORBIDDEN", "It is for another email address.");
       const organization = { id: "org-1", slug: "ada", name, role: "owner" as const, isPersonal: true };
       const organizations = invitation === undefined ? [organization] : [organization, organization];
       const user = { id: "user-9", email, emailVerified: false, name, operator: false };
