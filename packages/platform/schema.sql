@@ -77,6 +77,7 @@ create table build (
   started_at timestamp(3) with time zone,
   ended_at timestamp(3) with time zone,
   stored_bytes bigint not null default 0,
+  "position" bigint not null generated always as identity,
   constraint build_ended_consistent CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text])))),
   constraint build_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = 'FAILED'::text))),
   constraint build_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text]))),
@@ -85,8 +86,8 @@ create table build (
 );
 CREATE INDEX build_archive ON public.build USING btree (archive_hash) WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
 CREATE UNIQUE INDEX build_one_at_a_time ON public.build USING btree (service_key, major, minor, patch) WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
-CREATE INDEX build_queue ON public.build USING btree (id) WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
-CREATE INDEX build_version ON public.build USING btree (service_key, major, minor, patch, id);
+CREATE INDEX build_queue ON public.build USING btree ("position") WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
+CREATE INDEX build_version ON public.build USING btree (service_key, major, minor, patch, "position");
 
 create table build_log (
   build_id uuid not null,

@@ -243,10 +243,12 @@ async function claimBuild(
         where b.status in ('PENDING', 'RUNNING')
           and (b.status = 'PENDING' or (b.lease_until < least(now(), to_timestamp($3::float8 / 1000)) and b.attempt < ${MAX_ATTEMPTS}))
           -- One after the other within a major number: each is compared with the version before it, which must not go live meanwhile.
+          -- The database numbers builds, under the lock of the quota, so in the order of their commits: by ids, which are of the clocks of
+          -- hosts, a build could come before one that is claimed already.
           -- A build whose builder was lost waits for nothing, so that no two wait for each other.
           and (b.status = 'RUNNING' or not exists (select 1 from build other where other.service_key = b.service_key
-            and other.major = b.major and other.status in ('PENDING', 'RUNNING') and (other.status = 'RUNNING' or other.id < b.id)))
-        order by o.running, o.last_turn nulls first, b.id limit 1 for update of b skip locked
+            and other.major = b.major and other.status in ('PENDING', 'RUNNING') and (other.status = 'RUNNING' or other.position < b.position)))
+        order by o.running, o.last_turn nulls first, b.position limit 1 for update of b skip locked
       ), b as (
         -- The new attempt fences off every write of the builder that was lost.
         update build set status = 'RUNNING', attempt = attempt + 1, worker_id = $1,
@@ -367,7 +369,7 @@ async function findLatest(
   const [row] = await database.query<Row>({
     text: `select ${COLUMNS} from build b join service s on s.key = b.service_key
       where b.service_key = $1 and s.organisation_id = $2 and b.major = $3 and b.minor = $4 and b.patch = $5
-      order by b.id desc limit 1`,
+      order by b.position desc limit 1`,
     values: [serviceKey, organisationId, number.major, number.minor, number.patch],
     idempotent: true,
   });

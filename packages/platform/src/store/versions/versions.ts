@@ -150,6 +150,9 @@ async function findOwned(database: Database, id: string): Promise<OwnedVersionRe
   return row === undefined ? null : { ...toRecord(row), organisationId: row.organisationId };
 }
 
+/** Since the epoch. */
+const isMilliseconds = (key: string) => /^\d{1,15}$/u.test(key);
+
 /** The values of VERSION_COLUMNS, for the insert of a version at the end of a build. */
 export function toVersionValues(version: NewVersion): readonly unknown[] {
   const number = parseVersion(version.version);
@@ -185,14 +188,17 @@ async function listVersions(
   serviceKey: string,
   page: PageRequest,
 ): Promise<Page<VersionRecord>> {
-  const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
+  const [before, beforeId] = decodeCursor(page.cursor, [isMilliseconds, isUuid]) ?? [null, null];
   if (!isUuid(serviceKey)) return { items: [], nextCursor: null };
   const rows = await database.query<Row>({
-    text: `select ${COLUMNS} ${OF_ORGANISATION} and ($3::uuid is null or v.id < $3) order by v.id desc limit $4`,
-    values: [serviceKey, organisationId, before, page.limit + 1],
+    // Not by the ids alone: they are of the clocks of the hosts that build, which differ.
+    text: `select ${COLUMNS} ${OF_ORGANISATION}
+        and ($3::float8 is null or (v.created_at, v.id) < (to_timestamp($3::float8 / 1000), $4::uuid))
+      order by v.created_at desc, v.id desc limit $5`,
+    values: [serviceKey, organisationId, before, beforeId, page.limit + 1],
     idempotent: true,
   });
-  return cutPage(rows.map(toRecord), page.limit, (record) => [record.id]);
+  return cutPage(rows.map(toRecord), page.limit, ({ createdAt, id }) => [String(createdAt), id]);
 }
 
 const FIND = `select ${COLUMNS} ${OF_ORGANISATION} and v.major = $3 and v.minor = $4 and v.patch = $5`;
