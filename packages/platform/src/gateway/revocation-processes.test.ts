@@ -1,7 +1,4 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { execPath, kill } from "node:process";
+import { kill } from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { waitUntil } from "@platform/engine/testing/wait-until";
@@ -17,41 +14,27 @@ import {
 } from "../testing/fixtures.ts";
 import type { TestClient, TestService, TestUser } from "../testing/fixtures.ts";
 import { PROOF } from "../testing/browser.ts";
+import { startGatewayMember } from "../testing/gateway-members.ts";
+import type { GatewayMember } from "../testing/gateway-members.ts";
 import { TEST_SECRET, createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 
-/** Where a process of its own listens. */
-interface Member {
-  readonly gatewayUrl: string;
-  readonly apiUrl: string;
-}
-
-const MEMBER = new URL("../testing/gateway-member.ts", import.meta.url).pathname;
 /** One second is promised; a busy machine gets another. Without the promise it would be five. */
 const PROMISED_MS = 2_000;
 
 let home: TestDatabase;
 /** Changes what the processes remember; it is asked nothing. */
 let here: TestInstance;
-let children: readonly ChildProcess[] = [];
-let members: readonly Member[] = [];
+let members: readonly GatewayMember[] = [];
 let provider: TestUser;
 let subscriber: TestUser;
 let service: TestService;
 
 beforeAll(async () => {
   home = await createTestDatabase();
-  const target = JSON.stringify(home.target);
-  children = [1, 2].map(() => spawn(execPath, [MEMBER, target], { stdio: ["pipe", "pipe", "inherit"] }));
-  members = await Promise.all(
-    children.map(async ({ stdout }) => {
-      if (stdout === null) throw new Error("The process has no output.");
-      const [line]: Buffer[] = await once(stdout, "data");
-      return JSON.parse(String(line));
-    }),
-  );
+  members = await Promise.all([startGatewayMember(home), startGatewayMember(home)]);
   here = await createTestInstance({ database: home.database });
   provider = await createTestUser(here);
   subscriber = await createTestUser(here);
@@ -59,8 +42,7 @@ beforeAll(async () => {
   await here.stores.services.publish(provider.organisationId, service.serviceKey, "marketplace");
 });
 afterAll(async () => {
-  for (const { stdin } of children) stdin?.end();
-  await Promise.all(children.map(async (child) => child.exitCode ?? (await once(child, "exit"))));
+  await Promise.all(members.map(({ close }) => close()));
   await here?.close();
   await home?.close();
 });
@@ -74,7 +56,7 @@ async function readStatus(origin: string, path: string, headers: Record<string, 
 /** What was allowed, what takes it away, and how each process is asked: the answer before and after. */
 interface Door {
   readonly what: string;
-  readonly ask: (member: Member) => Promise<number>;
+  readonly ask: (member: GatewayMember) => Promise<number>;
   readonly before: number;
   readonly after: number;
   readonly close: () => Promise<unknown>;
@@ -165,7 +147,7 @@ async function openDoors(): Promise<readonly Door[]> {
 
 /** A start with this body, which a paused subscription and a retired version refuse though their results can be read. */
 async function startWith(
-  { gatewayUrl }: Member,
+  { gatewayUrl }: GatewayMember,
   called: TestService,
   { token, body = {} }: { readonly token: string; readonly body?: object },
 ): Promise<number> {

@@ -176,7 +176,7 @@ async function setLimits(run: RunStatement, id: string): Promise<void> {
           case when p.unit = 'cpu-second' then p.hard_cap * 1000000 end as cpu_cap, p.max_concurrent as concurrent
         from subscription b left join plan p on p.id = b.plan_id where b.id = $1
       ), former as (
-        select quotas.used, quotas.cpu_used, quotas.cpu_expected from limits
+        select quotas.month, quotas.used, quotas.cpu_used, quotas.cpu_expected from limits
         join subscription o on o.application_id = limits.application_id and o.service_key = limits.service_key
         cross join lateral (${SELECT_QUOTAS} where q.subscription_id = o.id) quotas
         -- By the database's clock: ids are of the clocks of hosts, which differ.
@@ -186,7 +186,7 @@ async function setLimits(run: RunStatement, id: string): Promise<void> {
         from limits where q.subscription_id = limits.id returning q.subscription_id
       )
       insert into quota (subscription_id, cap, cpu_cap, concurrent, month, used, cpu_used, cpu_expected)
-        select id, cap, cpu_cap, concurrent, ${THIS_MONTH}, coalesce(used, 0), coalesce(cpu_used, 0),
+        select id, cap, cpu_cap, concurrent, coalesce(month, ${THIS_MONTH}), coalesce(used, 0), coalesce(cpu_used, 0),
           coalesce(cpu_expected, 1000000)
         from limits left join former on true
         where (coalesce(cap, cpu_cap, concurrent) is not null or used > 0 or cpu_used > 0)

@@ -1,6 +1,5 @@
 import { selectMilliseconds } from "../base/columns.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
-import { THIS_MONTH } from "../base/quotas.ts";
 import {
   CPU_HELD,
   HOLD,
@@ -10,6 +9,7 @@ import {
   PLACES,
   QUOTA_COLUMNS,
   SELECT_QUOTAS,
+  createdIn,
 } from "./hold.ts";
 
 /*
@@ -95,7 +95,7 @@ const buildCreate = (more: string): string => `with input as (
     -- The first of the owner gets its place, the others follow one rank apart.
     select *, first_value(place) over (partition by owner_id order by turn) + turn as rank from line
   ), allowed as (
-    select r.*, case when known.at is not null then ${THIS_MONTH} end as quota_month, room.holds[known.at] as cpu_held
+    select r.*, room.months[known.at] as quota_month, room.holds[known.at] as cpu_held
     from ranked r cross join room cross join lateral array_position(room.owners, r.owner_id) as known (at)
     where room.places[known.at] is null or r.turn < room.places[known.at]
   ), claim as materialized (
@@ -104,9 +104,9 @@ const buildCreate = (more: string): string => `with input as (
     -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
     -- that a claim gives (claim.ts).
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
-    select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank, quota_month,
-      cpu_held, result_days, log_days, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
+      created_at, rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+    select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
+      ${createdIn("quota_month")}, rank, quota_month, cpu_held, result_days, log_days, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
       case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then now() end,
       case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
     from allowed cross join claim on conflict do nothing returning id, owner_id, created_at, quota_month, cpu_held, status
@@ -149,9 +149,9 @@ export const CREATE_CLAIMED = `with pending as materialized (
     ${SELECT_QUOTAS} where q.subscription_id = $9::uuid and $8::text = 'subscription' for no key update
   ), created as (
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
-    select $7::uuid, $8, $9, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int, coalesce(${BEHIND_RUNNING}, 0),
-      case when subscription_id is not null then ${THIS_MONTH} end, ${CPU_HELD}, $17::smallint, $18::smallint, 'RUNNING', 1, $3::text, $4::uuid, now(),
+      created_at, rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+    select $7::uuid, $8, $9, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int,
+      ${createdIn("month")}, coalesce(${BEHIND_RUNNING}, 0), month, ${CPU_HELD}, $17::smallint, $18::smallint, 'RUNNING', 1, $3::text, $4::uuid, now(),
       now() + make_interval(secs => $5), $6::text
     from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli) t left join quotas on true
     where not is_any and (${PLACES} > 0) is not false on conflict do nothing

@@ -21,10 +21,26 @@ import { THIS_MONTH } from "../base/quotas.ts";
 /** In a second. */
 export const MICROSECONDS = 1e6;
 
-/** SQL: rows `q` of `quota`, as they count this month; a condition follows. */
-export const SELECT_QUOTAS = `select q.subscription_id, q.cap, case when q.month = ${THIS_MONTH} then q.used else 0 end as used,
-      q.cpu_cap, case when q.month = ${THIS_MONTH} then q.cpu_used else 0 end as cpu_used, q.cpu_expected, q.concurrent, q.unended
+/**
+ * SQL: the month that a row `q` of `quota` counts. It never goes back: a statement that began in the last moment of a month may have
+ * waited for one that began after it, whose count stays; it counts for the month that has begun as well.
+ */
+const COUNTED_MONTH = `greatest(q.month, ${THIS_MONTH})`;
+
+/** SQL: a column of a row `q` of `quota` that counts a month: nothing once that is over. */
+const countedNow = (column: string) => `case when q.month >= ${THIS_MONTH} then q.${column} else 0 end`;
+
+/** SQL: rows `q` of `quota`, as they count now; a condition follows. */
+export const SELECT_QUOTAS = `select q.subscription_id, ${COUNTED_MONTH} as month, q.cap, ${countedNow("used")} as used,
+      q.cpu_cap, ${countedNow("cpu_used")} as cpu_used, q.cpu_expected, q.concurrent, q.unended
     from quota q`;
+
+/**
+ * SQL: when an execution was created that counts for `month` (null: for none): not in the month before, though its statement began there, so that
+ * its usage is of the month that it counts for. Cut, since PostgreSQL rounds, also up to the next month.
+ */
+export const createdIn = (month: string): string =>
+  `date_trunc('milliseconds', least(clock_timestamp(), greatest(now(), ${month}::timestamp at time zone 'UTC')))`;
 
 /** SQL: how many more executions a row of SELECT_QUOTAS allows; null: any number. "least" ignores null. */
 export const PLACES = `least(cap - used, concurrent - unended,
@@ -44,12 +60,12 @@ export const LOCK_QUOTAS = `quotas as materialized (
     ${SELECT_QUOTAS} where q.subscription_id = any (array(select distinct i.owner_id from input i where i.owner_kind = 'subscription'))
     order by q.subscription_id for no key update
   ), room as materialized (
-    select array_agg(subscription_id) as owners, array_agg(${PLACES}) as places, array_agg(${CPU_HELD}) as holds from quotas
+    select array_agg(subscription_id) as owners, array_agg(month) as months, array_agg(${PLACES}) as places, array_agg(${CPU_HELD}) as holds
+    from quotas
   )`;
 
-const COUNT_ADDED = `update quota q set month = ${THIS_MONTH}, unended = q.unended + added.unended,
-      used = case when q.month = ${THIS_MONTH} then q.used else 0 end + added.units,
-      cpu_used = case when q.month = ${THIS_MONTH} then q.cpu_used else 0 end + added.cpu
+const COUNT_ADDED = `update quota q set month = ${COUNTED_MONTH}, unended = q.unended + added.unended,
+      used = ${countedNow("used")} + added.units, cpu_used = ${countedNow("cpu_used")} + added.cpu
     from added where q.subscription_id = added.owner_id`;
 
 /** CTEs: count the rows of `created`, which has the columns owner_id, quota_month and cpu_held. */
@@ -71,7 +87,7 @@ export const HOLD_ONE = `added as (
 /** SQL: the columns of a QuotaRow, from SELECT_QUOTAS. */
 export const QUOTA_COLUMNS = `subscription_id as "ownerId", cap::float8 as cap, used::float8 as used, cpu_cap::float8 as "cpuCap",
   cpu_used::float8 as "cpuUsed", cpu_expected::float8 as "cpuExpected", concurrent, unended,
-  ${selectMilliseconds(`((${THIS_MONTH} + interval '1 month') at time zone 'UTC')`)} as "renewsAt",
+  ${selectMilliseconds("((month + interval '1 month') at time zone 'UTC')")} as "renewsAt",
   ${selectMilliseconds("now()")} as now`;
 
 /** SQL: nulls in place of QUOTA_COLUMNS, but for the first. */
