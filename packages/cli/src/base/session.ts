@@ -9,6 +9,8 @@ import type { Settings } from "./settings.ts";
 /** Address of the platform API after `npm start`. */
 const DEFAULT_ENDPOINT = "http://localhost:8090";
 const PAGE_SIZE = 100;
+/** A million items: more than any list of one organisation has that a command reads as a whole. */
+const MAX_PAGES = 10_000;
 
 /** Client of the platform API. */
 export type PlatformClient = Client<typeof PLATFORM_API>;
@@ -175,16 +177,22 @@ interface ListPage<T> {
   readonly nextCursor: string | null;
 }
 
-/** Reads all pages of a list of the platform API and returns the items in their order. */
+/**
+ * Reads all pages of a list of the platform API and returns the items in their order. The server is not believed that there is always one more.
+ *
+ * @throws UserError INVALID_ANSWER
+ */
 export async function readAllPages<T>(
   readPage: (query: { limit: number; cursor?: string }) => Promise<ListPage<T>>,
 ): Promise<readonly T[]> {
   const items: T[] = [];
   let cursor: string | null = null;
-  do {
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const page: ListPage<T> = await readPage({ limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) });
-    items.push(...page.items);
+    for (const item of page.items) items.push(item);
+    if (page.nextCursor === null) return items;
+    if (page.nextCursor === cursor) break;
     cursor = page.nextCursor;
-  } while (cursor !== null);
-  return items;
+  }
+  throw new UserError("INVALID_ANSWER", "The platform answers with a list that does not end.");
 }

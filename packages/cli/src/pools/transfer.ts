@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { RequestRefused } from "@platform/contract/client";
 import { computePause } from "@platform/engine/base/backoff";
 import { formatBytes } from "./format-bytes.ts";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import { SECOND } from "@platform/engine/base/time";
 import { isNetworkError } from "../base/explain-error.ts";
 import { UserError } from "../base/errors.ts";
@@ -32,7 +33,7 @@ export function createBar(progress: Pick<Progress, "detail">, now: () => number 
 /** SHA-256 of a file in hex. */
 export async function hashFile(path: string, signal: AbortSignal): Promise<string> {
   const digest = createHash("sha256");
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), digest, { signal });
+  await pipeline(createReadStream(path, { highWaterMark: 1 * MEGABYTE }), digest, { signal });
   return digest.digest("hex");
 }
 

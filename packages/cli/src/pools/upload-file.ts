@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { PART_TYPE, TUS_VERSION, UPLOADS_PATH } from "@platform/contract/platform-api/uploads";
+import { UserError } from "../base/errors.ts";
 import type { Session } from "../base/session.ts";
 import { persist, readRefusal } from "./transfer.ts";
 import type { OnBytes } from "./transfer.ts";
@@ -50,7 +51,7 @@ export async function uploadFile(sender: Sender, file: FileToSend): Promise<stri
       offset = 0;
     }
     if (offset < 0) {
-      const known = await look(sender, path);
+      const known = await look(sender, path, file.bytes);
       // It has expired, or was of another user.
       if (known === null) {
         path = null;
@@ -63,7 +64,8 @@ export async function uploadFile(sender: Sender, file: FileToSend): Promise<stri
     // Asked again, unless the answer says it.
     offset = -1;
     sender.onBytes(at, file.bytes);
-    const answer = await sendPart(sender, path, { at, part: await readPart(source, at, file) });
+    const part = await readPart(source, at, file);
+    const answer = await sendPart(sender, path, { at, part, bytes: file.bytes });
     offset = answer.offset;
     sender.onBytes(offset, file.bytes);
     return answer.fileId;
@@ -120,17 +122,21 @@ async function begin({ session }: Sender, { poolId, name, bytes, sha256 }: FileT
 }
 
 /** Null: there is no such upload any more. */
-async function look({ session }: Sender, path: string) {
+async function look({ session }: Sender, path: string, bytes: number) {
   const response = await session.send(path, { method: "HEAD", headers: { "tus-resumable": TUS_VERSION } });
   if (response.status === 404 || response.status === 410) return null;
   if (response.status !== 200) throw await readRefusal(response);
-  return readState(response);
+  return readState(response, bytes);
 }
 
 async function sendPart(
   { session }: Sender,
   path: string,
-  { at, part }: { readonly at: number; readonly part: Uint8Array<ArrayBuffer> },
+  {
+    at,
+    part,
+    bytes,
+  }: { readonly at: number; readonly part: Uint8Array<ArrayBuffer>; readonly bytes: number },
 ) {
   const response = await session.send(path, {
     method: "PATCH",
@@ -143,11 +149,18 @@ async function sendPart(
     body: part,
   });
   if (response.status !== 204) throw await readRefusal(response);
-  return readState(response);
+  return readState(response, bytes);
 }
 
-function readState({ headers }: Response) {
-  return { offset: Number(headers.get("upload-offset") ?? "-1"), fileId: headers.get("upload-file-id") };
+/** The server is not believed that it has more than the file. @throws UserError INVALID_ANSWER */
+function readState({ headers }: Response, bytes: number) {
+  const offset = Number(headers.get("upload-offset") ?? "NaN");
+  if (!Number.isSafeInteger(offset) || offset < 0 || offset > bytes)
+    throw new UserError(
+      "INVALID_ANSWER",
+      "The platform says that an offset was reached that the file does not have.",
+    );
+  return { offset, fileId: headers.get("upload-file-id") };
 }
 
 async function readPart(source: FileHandle, at: number, { bytes }: FileToSend) {

@@ -65,6 +65,7 @@ export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys">,
   readonly uploadLimits?: UploadLimits;
   /** Folder for what has arrived of uploads that can be resumed. */
   readonly partsDirectory: string;
+  readonly parts?: Pick<UploadRoutesOptions, "limits" | "patienceMs" | "pace">;
   /** Changes of one user in the long run. */
   readonly writesPerSecond: number;
   /** Jobs of one organisation that are started in the long run. */
@@ -101,15 +102,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
     audit,
     validate: refuseNullCharacters,
   };
-  await registerUploads(app, {
-    store: deps.uploads,
-    files: deps.poolFiles,
-    objects: deps.objects,
-    folder: deps.partsDirectory,
-    isDiskLow: deps.disk.isLow,
-    maxFileBytes: deps.maxFileBytes,
-    stages,
-  });
+  await registerUploads(app, describeUploads(deps, stages));
   await registerOperations(app, PLATFORM_API, {
     ...stages,
     prefix: PLATFORM_API_PREFIX,
@@ -135,4 +128,17 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createJobHandlers({ ...deps, noteStart: audit.noteStart, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
     },
   });
+}
+
+function describeUploads(deps: PlatformApiDeps, stages: UploadRoutesOptions["stages"]): UploadRoutesOptions {
+  return {
+    store: deps.uploads,
+    files: deps.poolFiles,
+    objects: deps.objects,
+    folder: deps.partsDirectory,
+    isDiskLow: deps.disk.isLow,
+    maxFileBytes: deps.maxFileBytes,
+    stages,
+    ...deps.parts,
+  };
 }

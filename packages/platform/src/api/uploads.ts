@@ -30,7 +30,7 @@ export interface UploadRoutesOptions extends UploadsOptions {
   readonly stages: Omit<PipelineOptions<typeof UPLOADS_API, PlatformCaller>, "prefix" | "handlers">;
 }
 
-const PART_LIMITS: UploadLimits = { perOrganisation: 8, inAll: 32 };
+const PART_LIMITS: UploadLimits = { perOrganisation: 8, inAll: 32, mayEnd: true };
 
 /** Uploads that can be resumed, by tus 1.0.0: `/api/uploads`. */
 export async function registerUploads(app: FastifyInstance, options: UploadRoutesOptions): Promise<void> {
@@ -120,7 +120,7 @@ function createAppend(uploads: Uploads, gate: UploadGate): AppendPart {
   return ({ http, body: content, requireStill }, key, offset) => {
     const { headers } = http;
     const part = { content, offset, bytes: readPartLength(headers), sum: readSum(headers), requireStill };
-    return admit(gate, key, () => uploads.append(key, part));
+    return admit(gate, key, (yielding) => uploads.append(key, { ...part, yielding }));
   };
 }
 
@@ -153,12 +153,16 @@ async function create(
 }
 
 /** Clients try 503 again, and give up at 429. */
-async function admit<T>(gate: UploadGate, { organisationId }: UploadKey, work: () => Promise<T>): Promise<T> {
+async function admit<T>(
+  gate: UploadGate,
+  { organisationId }: UploadKey,
+  work: (yielding: AbortSignal) => Promise<T>,
+): Promise<T> {
   let isAdmitted = false;
   try {
-    return await gate.admit(organisationId, () => {
+    return await gate.admit(organisationId, (yielding) => {
       isAdmitted = true;
-      return work();
+      return work(yielding);
     });
   } catch (error) {
     if (isAdmitted || !(error instanceof Problem) || error.code !== "RATE_LIMITED") throw error;

@@ -43,13 +43,13 @@ export const ORGANISATION_SETTINGS = {
   ),
   "max-pool-files": number(
     "PLATFORM_MAX_POOL_FILES",
-    "Files that the data pools may have together which an execution reads as folders",
+    "Files that the data pools may have together which an execution reads as folders; a pool counts each time that a start names it",
     { min: 1, max: 100_000, isWhole: true },
     1_000,
   ),
   "max-pool": number(
     "PLATFORM_MAX_POOL",
-    "GB that the data pools may have together which an execution reads as folders",
+    "GB that the data pools may have together which an execution reads as folders; a pool counts each time that a start names it",
     { min: 0.001, max: 100_000, isWhole: false },
     10,
   ),

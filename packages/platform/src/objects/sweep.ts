@@ -39,11 +39,11 @@ export async function sweepObjects({ store, rows }: Sweep): Promise<number> {
     const until = readMonotonic() + USED_OF_MARK;
     const marked = await rows.mark();
     const before = removed;
-    for (const { hash } of marked) {
+    for (const each of marked) {
       // A store that takes so long is asked again in the next round.
       if (readMonotonic() >= until) break;
-      const isGone = await store.remove(hash).then(
-        () => rows.forget(hash),
+      const isGone = await store.remove(each.hash).then(
+        () => rows.forget(each),
         (error: unknown) => {
           failures.push(error);
           return false;

@@ -5,6 +5,7 @@ import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import { HOUR } from "@platform/engine/base/time";
 import { getCode } from "@platform/engine/base/thrown";
 import { isUuid } from "@platform/engine/base/uuid";
@@ -71,14 +72,15 @@ export function readParts(folder: string, parts: readonly UploadPart[], bytes: n
 async function* chunksOf(folder: string, parts: readonly UploadPart[], bytes: number) {
   for (const [index, { file, start }] of parts.entries()) {
     const length = (parts[index + 1]?.start ?? bytes) - start;
-    if (length > 0) yield* createReadStream(join(folder, file), { end: length - 1, highWaterMark: 1 << 20 });
+    if (length > 0)
+      yield* createReadStream(join(folder, file), { end: length - 1, highWaterMark: 1 * MEGABYTE });
   }
 }
 
 /** SHA-256 of a part in hex. */
 export async function hashPart(folder: string, name: string): Promise<string> {
   const digest = createHash("sha256");
-  await pipeline(createReadStream(join(folder, name), { highWaterMark: 1 << 20 }), digest);
+  await pipeline(createReadStream(join(folder, name), { highWaterMark: 1 * MEGABYTE }), digest);
   return digest.digest("hex");
 }
 

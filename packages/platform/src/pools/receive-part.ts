@@ -2,11 +2,13 @@ import { createHash } from "node:crypto";
 import type { Hash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { MEGABYTE } from "@platform/engine/base/bytes";
+import { KILOBYTE, MEGABYTE } from "@platform/engine/base/bytes";
 import { readMonotonic } from "@platform/engine/base/monotonic";
-import { SECOND } from "@platform/engine/base/time";
+import { MINUTE, SECOND } from "@platform/engine/base/time";
 import { untilAborted } from "@platform/engine/base/until-aborted";
 import { explainFull } from "../objects/receive-content.ts";
+import { watchPace } from "./part-pace.ts";
+import type { PartPace } from "./part-pace.ts";
 
 /** The sum that a client gives of a part. */
 export interface PartSum {
@@ -29,6 +31,9 @@ export interface PartTarget {
   readonly onLasting: (bytes: number) => Promise<void>;
   /** Ends the part: what does not last yet is dropped. */
   readonly signal: AbortSignal;
+  /** Ends the part: what came counts. */
+  readonly yielding?: AbortSignal;
+  readonly pace?: PartPace;
 }
 
 /** The part has more than is missing of the upload. */
@@ -39,6 +44,8 @@ export class PartDamaged extends Error {}
 
 /** Written at once: chunks of a request are small. */
 const GROUP_BYTES = 1 * MEGABYTE;
+/** A slow modem. Who sends less takes a place without need. */
+const PACE: PartPace = { bytesPerSecond: 4 * KILOBYTE, behindMs: 1 * MINUTE };
 /** What a killed process loses at most: so much, or what came in so much time. */
 const LASTING_BYTES = 16 * MEGABYTE;
 const LASTING_EVERY = 5 * SECOND;
@@ -47,17 +54,32 @@ const LASTING_EVERY = 5 * SECOND;
  * Writes a part while it comes, and makes it last from time to time; with a sum, at its end only. What has come of a part that breaks off
  * counts, unless it has a sum.
  *
- * @throws PartTooLong, PartDamaged, StoreFull, the reason of the signal, the failure of the content
+ * @throws PartTooLong, PartDamaged, StoreFull, Problem UNAVAILABLE of a slow sender, the reason of a signal, the failure of the content
  */
 export async function receivePart(content: Readable, target: PartTarget): Promise<void> {
-  const { sum, signal } = target;
+  const pace = watchPace(target.pace ?? PACE);
+  try {
+    await receive(content, target, pace);
+  } finally {
+    pace.close();
+  }
+}
+
+async function receive(
+  content: Readable,
+  target: PartTarget,
+  pace: ReturnType<typeof watchPace>,
+): Promise<void> {
+  const { sum, signal, yielding } = target;
   const writer = createWriter(target);
   const digest = sum === null ? null : createHash(sum.algorithm);
+  const ending = AbortSignal.any([signal, pace.signal, ...(yielding === undefined ? [] : [yielding])]);
   // The source stays open: a request that is destroyed cannot be answered any more.
   const chunks = content.iterator({ destroyOnReturn: false });
   let bytes = 0;
   for (;;) {
-    const next = await untilAborted(chunks.next(), signal).catch(async (error: unknown) => {
+    pace.wait();
+    const next = await untilAborted(chunks.next(), ending).catch(async (error: unknown) => {
       // The sender has gone, perhaps for good: what came counts.
       if (sum === null && !signal.aborted) await writer.finish();
       throw error;
@@ -65,6 +87,7 @@ export async function receivePart(content: Readable, target: PartTarget): Promis
     if (next.done === true) break;
     const chunk: unknown = next.value;
     if (!(chunk instanceof Uint8Array)) throw new TypeError("A part is made of bytes.");
+    pace.came(chunk.length);
     bytes += chunk.length;
     if (bytes > target.limit) throw new PartTooLong();
     digest?.update(chunk);

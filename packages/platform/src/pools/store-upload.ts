@@ -26,7 +26,7 @@ export async function storeUpload(turn: Turn, heard: string | null): Promise<str
     if (record.sha256 !== null && record.sha256 !== received.hash)
       return await refuse(turn, new Problem("CHECKSUM_MISMATCH"));
     if (!(await store.setHash({ id, writer }, received.hash))) throw takenOver();
-    await received.keep().catch(explainMissing);
+    await keep(received);
     const fileId = await putFile(turn, record, received.hash);
     await removeParts(folder, record.parts);
     return fileId;
@@ -71,10 +71,18 @@ async function gather(turn: Turn, record: UploadRecord, heard: string | null): P
 }
 
 /** Nothing is stored, and the upload is over. */
-async function refuse({ options, key }: Turn, problem: Problem): Promise<never> {
-  const given = await options.store.delete(key);
+async function refuse({ options, key, writer }: Turn, problem: Problem): Promise<never> {
+  const given = await options.store.delete(key, writer);
   await removeParts(options.folder, given?.parts ?? []);
   throw problem;
+}
+
+/** The second time the store is asked anew: another process may have moved the part there in between. */
+async function keep(received: ReceivedObject): Promise<void> {
+  await received.keep().catch(async (error: unknown) => {
+    if (getCode(error) !== "ENOENT") throw error;
+    await received.keep().catch(explainMissing);
+  });
 }
 
 function explainMissing(error: unknown): never {

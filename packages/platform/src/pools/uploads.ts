@@ -3,6 +3,8 @@ import type { Hash } from "node:crypto";
 import type { Readable } from "node:stream";
 import { Problem } from "@platform/contract/problems";
 import { createDeferred } from "@platform/engine/base/deferred";
+import { SECOND } from "@platform/engine/base/time";
+import { untilAborted } from "@platform/engine/base/until-aborted";
 import { StoreFull } from "../objects/object-store.ts";
 import type { NewUpload, UploadKey, UploadPart, UploadRecord } from "../store/pools/uploads.ts";
 import { createPart, openPart, PartLost, readPlace, removeParts } from "./part-files.ts";
@@ -18,8 +20,8 @@ import type { Turn, UploadsOptions } from "./upload-turn.ts";
  *
  * One request writes, the one whose id the row has (`writer`). A newer one that has the right offset takes over: the row changes first, so
  * that nothing that the older one does counts any more, and then the older one is ended. Where that is in this process, the newer one
- * waits for it and goes on in the same part. Where it is in another process, or was killed with it, nobody knows whether it still
- * writes: then the newer one begins a part of its own, and the parts are put together at the end.
+ * waits for it and goes on in the same part. Where it is in another process, or was killed with it, or does not end soon, nobody knows
+ * whether it still writes: then the next one begins a part of its own, and the parts are put together at the end.
  *
  * `received` of all bytes is not the end: the file is stored afterwards, by the same request, or by the next one that asks for the upload.
  */
@@ -32,6 +34,8 @@ interface SentPart {
   /** As its sender says; null: not said. */
   readonly bytes: number | null;
   readonly sum: PartSum | null;
+  /** Aborts when another one needs its place: what came counts. */
+  readonly yielding: AbortSignal;
   /** Whether the caller may still do this. @throws Problem */
   readonly requireStill: () => Promise<void>;
 }
@@ -107,8 +111,8 @@ async function giveUp(
   requireOpen(await store.find(key));
   const given = await store.delete(key);
   if (given === null) throw noUpload();
+  // It may still write to a part that is removed here, or store it: nothing of that counts.
   runs.get(given.writer ?? "")?.ending.abort(noUpload());
-  await waitFor(runs, given);
   if (given.place === (await readPlace(folder))) await removeParts(folder, given.parts);
 }
 
@@ -120,54 +124,74 @@ type Claim = <T>(
 
 /** Runs work as the one that writes. */
 function createClaim(options: UploadsOptions, runs: Map<string, Run>): Claim {
-  const { store, folder } = options;
+  const { store } = options;
   return async (key, { offset, requireStill }, work) => {
     const writer = randomUUID();
     const ended = createDeferred<void>();
     const ending = new AbortController();
+    let isAlone = false;
+    const onAlone = (): void => {
+      isAlone = true;
+    };
     runs.set(writer, { ending, ended: ended.promise });
     try {
       const claimed = await store.claim(key, writer, offset);
       if (claimed === null) throw refuseOffset(requireOpen(await store.find(key)));
       const former = runs.get(claimed.writer ?? "");
       former?.ending.abort(takenOver());
-      await former?.ended;
+      await waitFor(former, options);
       // The older request of this process has closed its part.
       const record = former === undefined ? claimed : { ...claimed, writer: null };
-      return await work({ options, key, record, writer, signal: ending.signal, requireStill });
+      if (record.writer === null) onAlone();
+      return await work({ options, key, record, writer, signal: ending.signal, onAlone, requireStill });
     } catch (error) {
-      throw await explainLost(options, key, error);
+      throw error instanceof PartLost ? await endLost(options, key, { writer, error }) : error;
     } finally {
-      await store.release({ id: key.id, writer }).catch(() => undefined);
+      if (isAlone) await store.release({ id: key.id, writer }).catch(() => undefined);
       runs.delete(writer);
       ended.resolve();
     }
   };
-
-  async function explainLost({ store }: UploadsOptions, key: UploadKey, error: unknown): Promise<unknown> {
-    if (!(error instanceof PartLost)) return error;
-    const lost = await store.delete(key);
-    await removeParts(folder, lost?.parts ?? []);
-    return new Problem("UPLOAD_EXPIRED", "What had arrived of the upload was lost; begin anew.", {
-      cause: error,
-    });
-  }
 }
 
-/** Waits for the request of this process that is ending or storing the upload. */
-async function waitFor(runs: ReadonlyMap<string, Run>, { writer }: UploadRecord): Promise<void> {
-  await runs.get(writer ?? "")?.ended;
+/** Ends the upload, unless another request has taken it over: that one may have all that is missing here. */
+async function endLost(
+  { store, folder }: UploadsOptions,
+  key: UploadKey,
+  { writer, error }: { readonly writer: string; readonly error: PartLost },
+): Promise<Problem> {
+  const lost = await store.delete(key, writer);
+  if (lost === null) return takenOver();
+  await removeParts(folder, lost.parts);
+  return new Problem("UPLOAD_EXPIRED", "What had arrived of the upload was lost; begin anew.", {
+    cause: error,
+  });
 }
 
-/** One of which all has arrived may just be becoming a file: that is waited for. @throws Problem NOT_FOUND, UPLOAD_EXPIRED */
+/** Storing a large file takes longer than clients and proxies wait for an answer. */
+const PATIENCE = 20 * SECOND;
+
+/** Waits for a request of this process that is ending or storing the upload, but not for long. @throws Problem UPLOAD_LOCKED */
+async function waitFor(
+  run: Run | undefined,
+  { patienceMs = PATIENCE }: Pick<UploadsOptions, "patienceMs">,
+): Promise<void> {
+  if (run === undefined) return;
+  await untilAborted(run.ended, AbortSignal.timeout(patienceMs)).catch(() => {
+    throw takenOver();
+  });
+}
+
+/** One of which all has arrived may just be becoming a file: that is waited for. @throws Problem NOT_FOUND, UPLOAD_EXPIRED, UPLOAD_LOCKED */
 async function findSettled(
-  { store }: UploadsOptions,
+  options: UploadsOptions,
   runs: ReadonlyMap<string, Run>,
   key: UploadKey,
 ): Promise<UploadRecord> {
+  const { store } = options;
   const found = requireOpen(await store.find(key));
   if (found.isStored || found.received < found.bytes) return found;
-  await waitFor(runs, found);
+  await waitFor(runs.get(found.writer ?? ""), options);
   return requireOpen(await store.find(key));
 }
 
@@ -198,7 +222,7 @@ async function requirePlace(folder: string, place: string): Promise<void> {
 /** Returns the hash of the whole content where it was heard from the first byte to the last. */
 async function receive(turn: Turn, part: SentPart): Promise<string | null> {
   const { options, record, writer, signal } = turn;
-  const { store, isDiskLow } = options;
+  const { store, isDiskLow, pace } = options;
   const { id, received, bytes } = record;
   const { file, start } = await findPart(turn);
   const digest: Hash | null = received === 0 ? createHash("sha256") : null;
@@ -210,6 +234,8 @@ async function receive(turn: Turn, part: SentPart): Promise<string | null> {
       sum: part.sum,
       digest,
       signal,
+      yielding: part.yielding,
+      ...(pace === undefined ? {} : { pace }),
       onLasting: async (count) => {
         if (!(await store.advance({ id, writer }, received + count))) throw takenOver();
         if (isDiskLow() && received + count < bytes) throw new StoreFull({});
@@ -228,7 +254,7 @@ async function receive(turn: Turn, part: SentPart): Promise<string | null> {
   }
 }
 
-async function findPart({ options, record, writer }: Turn) {
+async function findPart({ options, record, writer, onAlone }: Turn) {
   const { store, folder } = options;
   const { id, received, parts } = record;
   const last = parts.at(-1);
@@ -240,7 +266,13 @@ async function findPart({ options, record, writer }: Turn) {
     throw new Problem("CONFLICT", "The upload was interrupted too often; begin anew.");
   const made: UploadPart = { file: randomUUID(), start: received };
   const file = await createPart(folder, made.file);
-  if (await store.setParts({ id, writer }, [...kept, made])) {
+  const isNamed = await store.setParts({ id, writer }, [...kept, made]).catch(async (error: unknown) => {
+    // It stays, since it may have been named; what was not is swept.
+    await file.close();
+    throw error;
+  });
+  if (isNamed) {
+    onAlone();
     await removeParts(folder, parts.slice(kept.length));
     return { file, start: received };
   }

@@ -18,6 +18,7 @@ import type { Mailer } from "../accounts/mailer.ts";
 import type { OidcSettings, SignUpMode } from "../config/accounts.ts";
 import { createKeptObjects } from "../objects/kept-objects.ts";
 import { createLocalObjects } from "../objects/local-objects.ts";
+import type { ObjectStore, Objects } from "../objects/object-store.ts";
 import type { Database } from "../postgres/database.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
 import { createDataPools } from "../pools/data-pools.ts";
@@ -47,6 +48,7 @@ export interface TestInstance {
   readonly stores: Stores;
   readonly executions: Executions;
   readonly inputs: InputSource;
+  readonly objects: Objects;
   readonly close: () => Promise<void>;
 }
 
@@ -55,6 +57,9 @@ export interface TestInstanceOptions {
   readonly executionStore?: ExecutionStore;
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
+  readonly parts?: Parameters<typeof registerPlatformApi>[1]["parts"];
+  /** What stands between the platform and its store of objects. */
+  readonly wrapStore?: (store: ObjectStore) => ObjectStore;
   readonly isDiskLow?: () => boolean;
   /** Whether the store of objects is known to be away. */
   readonly isStoreAway?: () => boolean;
@@ -88,7 +93,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     ...(oidc === undefined ? {} : { oidc }),
   });
   const objects = createKeptObjects(
-    createLocalObjects(join(directory, "objects")),
+    (options.wrapStore ?? ((store) => store))(createLocalObjects(join(directory, "objects"))),
     createObjectRows(database, 30),
   );
   const jsonCheck = createJsonCheck();
@@ -115,7 +120,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     startsPerSecond: options.startsPerSecond ?? 1_000,
   });
   const api = createServer();
-  const { maxArchiveBytes, uploadLimits } = options;
+  const { maxArchiveBytes, uploadLimits, parts } = options;
   await registerPlatformApi(api, {
     ...stores,
     identity,
@@ -137,6 +142,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     version: "0.0.0",
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
     ...(uploadLimits === undefined ? {} : { uploadLimits }),
+    ...(parts === undefined ? {} : { parts }),
   });
   return {
     gateway,
@@ -146,6 +152,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     stores,
     executions,
     inputs,
+    objects,
     close: async () => {
       await Promise.all([gateway.close(), api.close(), jsonCheck.close()]);
       executions.close();

@@ -10,7 +10,7 @@ import { PARTS } from "../pools/part-files.ts";
 import { createTestUser } from "./fixtures.ts";
 import type { TestUser } from "./fixtures.ts";
 import { createTestInstance } from "./instance.ts";
-import type { TestInstance } from "./instance.ts";
+import type { TestInstance, TestInstanceOptions } from "./instance.ts";
 import { createTestDatabase } from "./test-database.ts";
 import type { TestDatabase } from "./test-database.ts";
 
@@ -40,8 +40,8 @@ export function idOf(path: string): string {
   return path.split("/").at(-1) ?? "";
 }
 
-/** Two processes on one data directory; for each test a user with a data pool. To be called once in a file. */
-export function useUploads() {
+/** Two processes on one data directory; for each test a user with a data pool. To be called once in a file. `more`: of the first process. */
+export function useUploads(more: Pick<TestInstanceOptions, "parts" | "wrapStore"> = {}) {
   const state = { isDiskLow: false } as { -readonly [K in keyof State]: State[K] } & {
     isDiskLow: boolean;
     owner: TestUser;
@@ -63,7 +63,7 @@ export function useUploads() {
       directory: state.directory,
       isDiskLow: () => state.isDiskLow,
     };
-    state.here = await createTestInstance(options);
+    state.here = await createTestInstance({ ...options, ...more });
     state.other = await createTestInstance(options);
     state.urls = { here: await listen(state.here), other: await listen(state.other) };
   });
@@ -85,7 +85,8 @@ export function useUploads() {
     });
     state.pool = answer.json();
   });
-  return { ...createRequests(state, auth), ...createLooks(state, auth), state, auth, listParts };
+  const partPath = (name: string) => join(state.directory, "objects", PARTS, name);
+  return { ...createRequests(state, auth), ...createLooks(state, auth), state, auth, listParts, partPath };
 }
 
 type Scene = State & { readonly owner: TestUser; readonly pool: DataPool };

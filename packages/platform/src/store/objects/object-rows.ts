@@ -8,6 +8,12 @@ export interface ObjectRow {
   readonly bytes: number | null;
 }
 
+/** An object that is just being removed. */
+interface MarkedObject extends ObjectRow {
+  /** Tells this mark from those that others have made or make. */
+  readonly mark: string;
+}
+
 /** Content that a store has. */
 interface FoundObject {
   readonly hash: string;
@@ -26,9 +32,9 @@ export interface ObjectRows {
   /** Before content is stored. False: what has this name is just being removed; nothing may be stored now. */
   readonly note: (object: Omit<FoundObject, "keptAt">) => Promise<boolean>;
   /** Marks objects that no row needs, and were not noted for a day: the caller removes them within `REMOVAL_MINUTES`. */
-  readonly mark: () => Promise<readonly ObjectRow[]>;
-  /** The content of a marked object has gone; false: the mark has ended meanwhile. */
-  readonly forget: (hash: string) => Promise<boolean>;
+  readonly mark: () => Promise<readonly MarkedObject[]>;
+  /** The content of a marked object has gone; false: the mark has ended meanwhile, whoever has marked it since. */
+  readonly forget: (marked: Pick<MarkedObject, "hash" | "mark">) => Promise<boolean>;
   /** What `mark` would mark, all of it. */
   readonly listUnneeded: () => Promise<readonly ObjectRow[]>;
   /** Notes content that has no row, as of the time when it was stored; returns how many. */
@@ -115,13 +121,13 @@ export function createObjectRows(database: Pick<Database, "query">, retentionDay
           )
           update object set removing_until = now() + interval '${REMOVAL_MINUTES} minutes' from chosen
           where object.hash = chosen.hash
-          returning object.hash, object.bytes::float8 as bytes`,
+          returning object.hash, object.bytes::float8 as bytes, object.removing_until::text as mark`,
         values: [retentionDays],
       }),
-    forget: async (hash) => {
+    forget: async ({ hash, mark }) => {
       const rows = await database.query({
-        text: "delete from object where hash = $1 and removing_until > now() returning hash",
-        values: [hash],
+        text: "delete from object where hash = $1 and removing_until = $2::timestamptz and removing_until > now() returning hash",
+        values: [hash, mark],
         idempotent: true,
       });
       return rows.length > 0;

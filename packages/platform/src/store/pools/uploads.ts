@@ -79,8 +79,8 @@ export interface UploadStore {
   readonly setHash: (writer: UploadWriter, hash: string) => Promise<boolean>;
   /** The part of the writer is closed. */
   readonly release: (writer: UploadWriter) => Promise<void>;
-  /** Removes an upload that is not stored. Null: there is none. */
-  readonly delete: (key: UploadKey) => Promise<UploadRecord | null>;
+  /** Removes an upload that is not stored; `writer`: only where this one still writes. Null: there is none. */
+  readonly delete: (key: UploadKey, writer?: string) => Promise<UploadRecord | null>;
   /** Those of these files that have a part of an open upload. */
   readonly findNeeded: (files: readonly string[]) => Promise<ReadonlySet<string>>;
 }
@@ -122,7 +122,7 @@ export function createUploadStore(database: Database, quotaBytes: number): Uploa
         idempotent: true,
       });
     },
-    delete: (key) => deleteUpload(database, key),
+    delete: (key, writer) => deleteUpload(database, key, writer ?? null),
     findNeeded: (files) => findNeeded(database, files),
   };
 }
@@ -130,12 +130,13 @@ export function createUploadStore(database: Database, quotaBytes: number): Uploa
 async function deleteUpload(
   database: Database,
   { id, organisationId, userId }: UploadKey,
+  writer: string | null,
 ): Promise<UploadRecord | null> {
   if (!isUuid(id)) return null;
   const [row] = await database.query<UploadRecord>({
     text: `delete from pool_upload u where u.id = $1 and u.organisation_id = $2 and u.created_by = $3 and u.stored_at is null
-      returning ${COLUMNS}`,
-    values: [id, organisationId, userId],
+      and ($4::uuid is null or u.writer = $4) returning ${COLUMNS}`,
+    values: [id, organisationId, userId, writer],
   });
   return row ?? null;
 }
@@ -156,14 +157,15 @@ async function insertUpload(
   quotaBytes: number,
 ): Promise<UploadRecord | null> {
   const { organisationId, userId, poolId, name, mediaType, metadata, bytes, sha256, place } = upload;
-  const pool = await holdPool(run, upload, WRITERS);
-  if (pool === null) return null;
+  // Before the pool, as when the organisation is deleted.
   const held = await run({
     text: "select id from organisation where id = $1 and deleted_at is null for no key update",
     values: [organisationId],
   });
   // It was deleted while this waited, and its uploads were given up.
   if (held.length === 0) return null;
+  const pool = await holdPool(run, upload, WRITERS);
+  if (pool === null) return null;
   await requireRoom(run, "uploads", {
     text: "from pool_upload where organisation_id = $1 and stored_at is null and expires_at > now()",
     values: [organisationId],
