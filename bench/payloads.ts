@@ -1,9 +1,9 @@
 /**
- * `node bench/payloads.ts [upload|reference|value ...]`: large payloads next to bare counterparts in the same run. Without names all rows;
- * each takes a minute or so, and a gigabyte of disk.
+ * `node bench/payloads.ts [transfer|reference|result|value ...]`: large payloads next to bare counterparts in the same run. Without names all
+ * rows; each takes a minute at most, and two gigabytes of disk. "value" ends the worker, so it is the last one.
  */
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { request as sendRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
@@ -12,18 +12,37 @@ import { randomUUID } from "node:crypto";
 import { createPool, finishJob, startJob } from "../tests/support/pools.ts";
 import { createWorld } from "../tests/support/world.ts";
 import type { World } from "../tests/support/world.ts";
-import { createHttpClient, measure, round, sample } from "./load.ts";
+import { createHttpClient, round } from "./load.ts";
 import { startHelper } from "./processes.ts";
 
 const MEGABYTE = 1_000_000;
 const TRANSFER_BYTES = 256 * MEGABYTE;
 const REFERENCE_BYTES = 500 * MEGABYTE;
-/** The body of a start has at most 1 MiB. */
-const VALUE_BYTES = MEGABYTE;
+const RESULT_BYTES = 54 * MEGABYTE;
 const ROUNDS = 5;
+const RESULT_ROUNDS = 15;
+const VALUE_ROUNDS = 100;
+/** Node.js compiles meanwhile, and PostgreSQL plans. */
+const UNCOUNTED = 30;
 const SAMPLE_EVERY_MS = 20;
+/** The hints have the whole input checked before the start is accepted. */
 const PROGRAM = `
-def run(data):
+from typing import TypedDict
+
+class Place(TypedDict):
+    id: int
+    x: float
+    y: float
+
+class Data(TypedDict, total=False):
+    content: str
+    numbers: list[int]
+    places: list[Place]
+    result: int
+
+def run(data: Data):
+    if "result" in data:
+        return {"content": "x" * data["result"]}
     return {"size": len(data["content"])}
 `;
 const PROJECT = JSON.stringify({
@@ -68,14 +87,14 @@ async function upload(url: string, bytes: number, headers: Headers = {}): Promis
 }
 
 /** Milliseconds to the last byte. */
-async function download(url: string, headers: Headers = {}): Promise<number> {
+async function download(url: string, atLeast: number, headers: Headers = {}): Promise<number> {
   const began = performance.now();
   const outgoing = sendRequest(url, { headers });
   outgoing.end();
   const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
   let bytes = 0;
   for await (const chunk of incoming) bytes += (chunk as Buffer).length;
-  if (bytes < TRANSFER_BYTES) throw new Error(`Of ${TRANSFER_BYTES} bytes only ${bytes} came.`);
+  if (bytes < atLeast) throw new Error(`Of ${atLeast} bytes only ${bytes} came.`);
   return performance.now() - began;
 }
 
@@ -83,7 +102,19 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Both ways, in turn with the counterpart, so that both see the same machine. */
+/** Times of the platform and of its counterpart, measured in turn, so that both see the same machine. */
+interface Pairs {
+  readonly own: number[];
+  readonly bare: number[];
+}
+
+/** A row of medians: of the times, and of the ratio within each pair. */
+function recordPairs(name: string, { own, bare }: Pairs, atMost: number): void {
+  stdout.write(`       ${round(median(own))} ms next to ${round(median(bare))} ms\n`);
+  record(name, median(own.map((time, index) => time / (bare[index] ?? Number.NaN))), atMost);
+}
+
+/** Both ways. */
 async function measureTransfer(world: World): Promise<void> {
   // On the same disk as the data of the platform.
   const folder = await mkdtemp(join(world.directory, "bare-"));
@@ -91,20 +122,42 @@ async function measureTransfer(world: World): Promise<void> {
   const pool = await createPool(world, "transfer");
   const files = `${world.platform.apiUrl}/api/data-pools/${pool}/files`;
   const headers = { authorization: `Bearer ${world.login.personalAccessToken}` };
-  const up: number[] = [];
-  const down: number[] = [];
+  const up: Pairs = { own: [], bare: [] };
+  const down: Pairs = { own: [], bare: [] };
   for (let turn = 0; turn < ROUNDS; turn++) {
-    const [bareUp] = await upload(bare.url, TRANSFER_BYTES);
-    const [ownUp, answer] = await upload(`${files}/transfer.json`, TRANSFER_BYTES, headers);
-    up.push(ownUp / bareUp);
-    const bareDown = await download(bare.url);
+    up.bare.push((await upload(bare.url, TRANSFER_BYTES))[0]);
+    const [took, answer] = await upload(`${files}/transfer.json`, TRANSFER_BYTES, headers);
+    up.own.push(took);
     const { fileId } = JSON.parse(answer) as { fileId: string };
-    down.push((await download(`${files}/${fileId}/content`, headers)) / bareDown);
+    down.bare.push(await download(bare.url, TRANSFER_BYTES));
+    down.own.push(await download(`${files}/${fileId}/content`, TRANSFER_BYTES, headers));
   }
   await bare.close();
   await rm(folder, { recursive: true });
-  record("upload of 256 MB, as a multiple of a bare stream to the same disk", median(up), 1 / 0.6);
-  record("download of 256 MB, as a multiple of a bare stream", median(down), 1 / 0.6);
+  recordPairs("upload of 256 MB, as a multiple of a bare stream to the same disk", up, 1 / 0.6);
+  recordPairs("download of 256 MB, as a multiple of a bare stream", down, 1 / 0.6);
+}
+
+/** The result of an execution, next to the same bytes as a file of a server that does nothing else. */
+async function measureResult(world: World, serviceKey: string): Promise<void> {
+  const consumer = await world.subscribe(serviceKey);
+  const headers = { authorization: `Bearer ${consumer.token}` };
+  const { body } = await consumer.start({ data: { result: RESULT_BYTES } });
+  const { status } = await consumer.finish(body.id);
+  if (status !== "SUCCEEDED") throw new Error(`The run has ended as ${status}.`);
+  const result = `${consumer.endpoint}/${body.id}/result`;
+  const folder = await mkdtemp(join(world.directory, "bare-"));
+  const bytes = Buffer.from(await (await fetch(result, { headers })).arrayBuffer());
+  await writeFile(join(folder, "content"), bytes);
+  const bare = await startHelper("file-server.ts", folder);
+  const pairs: Pairs = { own: [], bare: [] };
+  for (let turn = 0; turn < RESULT_ROUNDS; turn++) {
+    pairs.bare.push(await download(bare.url, bytes.length));
+    pairs.own.push(await download(result, bytes.length, headers));
+  }
+  await bare.close();
+  await rm(folder, { recursive: true });
+  recordPairs("a result of 54 MB to its last byte, as a multiple of a bare stream", pairs, 1.5);
 }
 
 /** Resident memory of a process, in MB. */
@@ -139,33 +192,52 @@ async function measureReference(world: World, serviceKey: string): Promise<void>
   record("a run that reads 500 MB by reference: growth of the platform, MB", most - before, 64);
 }
 
-/** A start with a value of 1 MB, against reading that JSON once in a process that does nothing else. */
+/** `data` of about a megabyte, nearly as much as a start takes. */
+const VALUES = {
+  "one text": { content: "x".repeat(MEGABYTE) },
+  "125,000 numbers": { numbers: Array.from({ length: 125_000 }, (_, index) => 1_000_000 + index) },
+  "16,000 records": {
+    places: Array.from({ length: 16_000 }, (_, id) => ({ id, x: id / 7, y: id / 11 })),
+  },
+};
+
+/**
+ * A start with a value of 1 MB, from its first byte to the durable 201, next to reading that JSON once from its bytes. In a platform that takes starts
+ * and runs nothing: a run would take a core meanwhile.
+ */
 async function measureValue(world: World, serviceKey: string): Promise<void> {
-  const numbers = Array.from({ length: VALUE_BYTES / 8 }, (_, index) => 1_000_000 + index);
-  const body = JSON.stringify({ data: { content: numbers } });
-  const parse = await sample(100, 20, async () => {
-    const began = performance.now();
-    JSON.parse(body);
-    return performance.now() - began;
+  const consumer = await world.subscribe(serviceKey);
+  await world.platform.stop();
+  await world.start({
+    gatewayPort: Number(new URL(consumer.endpoint).port),
+    role: "gateway,control",
+    flags: ["--max-queued-per-subscription", "100000", "--starts-per-second", "100000"],
   });
-  const client = createHttpClient({ authorization: `Bearer ${world.login.personalAccessToken}` });
-  const url = `${world.platform.apiUrl}/api/jobs?serviceKey=${serviceKey}`;
-  const start = async () => {
-    const answer = await client.send("POST", url, body);
-    if (answer.status !== 201) throw new Error(`The start was answered ${answer.status}: ${answer.body}`);
-  };
-  await measure(5, 1, start);
-  const started = await measure(50, 1, start);
+  const client = createHttpClient({ authorization: `Bearer ${consumer.token}` });
+  for (const [name, data] of Object.entries(VALUES)) {
+    const body = JSON.stringify({ data });
+    const bytes = Buffer.from(body);
+    const pairs: Pairs = { own: [], bare: [] };
+    for (let turn = -UNCOUNTED; turn < VALUE_ROUNDS; turn++) {
+      const began = performance.now();
+      JSON.parse(bytes.toString());
+      const parsed = performance.now();
+      const answer = await client.send("POST", consumer.endpoint, body);
+      const started = performance.now();
+      if (answer.status !== 201) throw new Error(`The start was answered ${answer.status}: ${answer.body}`);
+      if (turn < 0) continue;
+      pairs.bare.push(parsed - began);
+      pairs.own.push(started - parsed);
+    }
+    recordPairs(`start with 1 MB by value (${name}), as a multiple of JSON.parse of it`, pairs, 2);
+  }
   client.close();
-  stdout.write(
-    `       ${round(parse.p50)} ms for JSON.parse, ${round(started.p50)} ms for the start (p50)\n`,
-  );
-  record("start with 1 MB by value, as a multiple of JSON.parse of it", started.p50 / parse.p50, 2);
 }
 
 const ROWS: Readonly<Record<string, (world: World, serviceKey: string) => Promise<void>>> = {
-  upload: measureTransfer,
+  transfer: measureTransfer,
   reference: measureReference,
+  result: measureResult,
   value: measureValue,
 };
 

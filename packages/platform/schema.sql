@@ -249,7 +249,7 @@ create table execution_default partition of execution DEFAULT;
 
 create table execution_input (
   id uuid not null,
-  body bytea not null,
+  body bytea storage external not null,
   "references" jsonb,
   constraint execution_input_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
@@ -288,7 +288,7 @@ CREATE INDEX execution_output_hash ON public.execution_output USING btree (hash)
 
 create table execution_result (
   id uuid not null,
-  result bytea not null,
+  result bytea storage external not null,
   metadata bytea,
   has_output boolean not null default false,
   constraint execution_result_pkey PRIMARY KEY (id)
@@ -359,7 +359,7 @@ CREATE INDEX kept_log_expiry ON public.kept_log USING btree (expires_at);
 
 create table kept_result (
   id uuid not null,
-  result bytea not null,
+  result bytea storage external not null,
   metadata bytea,
   has_output boolean not null default false,
   constraint kept_result_pkey PRIMARY KEY (id)

@@ -26,7 +26,9 @@ export function compileMember(schema: Schema, key: "data" | "params"): SchemaNod
   const root = document.getNode(properties[key]);
   // Reading a schema adds those that it refers to: a queue, not a recursion, since chains of references may be long.
   for (const [found, node] of document.nodes) readSchema(found, node, document);
-  refuseLoops([...document.nodes.values()]);
+  const nodes = [...document.nodes.values()];
+  refuseLoops(nodes);
+  markRepeated(nodes);
   return root;
 }
 
@@ -47,7 +49,7 @@ function createDocument(root: Schema): Document {
       const schema = followReferences(given, root, targets);
       const known = nodes.get(schema);
       if (known !== undefined) return known;
-      const node: SchemaNode = { checks: [], inPlace: [], isLeaf: true };
+      const node: SchemaNode = { checks: [], inPlace: [], members: [], isRepeated: false, isLeaf: true };
       nodes.set(schema, node);
       return node;
     },
@@ -68,15 +70,14 @@ function readSchema(schema: unknown, node: SchemaNode, document: Document): void
 }
 
 function createReading(schema: Schema, node: SchemaNode, document: Document): Reading {
-  const readMember = (found: unknown) => {
+  const readInto = (nodes: SchemaNode[], found: unknown) => {
+    const next = document.getNode(found);
+    nodes.push(next);
     node.isLeaf = false;
-    return document.getNode(found);
+    return next;
   };
-  const readSame = (found: unknown) => {
-    const same = readMember(found);
-    node.inPlace.push(same);
-    return same;
-  };
+  const readMember = (found: unknown) => readInto(node.members, found);
+  const readSame = (found: unknown) => readInto(node.inPlace, found);
   return {
     schema,
     readMember,
@@ -118,6 +119,15 @@ function findReference(root: Schema, reference: string): unknown {
     found = (found as Schema)[name];
   }
   return found;
+}
+
+/** Of what goes to members, each has a node of its own: a place below is reached by one way, unless two nodes shared one above it. */
+function markRepeated(nodes: readonly SchemaNode[]): void {
+  const repeated = new Set(nodes.flatMap(({ inPlace }) => inPlace));
+  for (const node of repeated) {
+    node.isRepeated = true;
+    for (const next of [...node.inPlace, ...node.members]) repeated.add(next);
+  }
 }
 
 /** Refuses a schema that refers to itself for the same value: its check would not terminate. Kahn's topological sort. */

@@ -2,7 +2,15 @@ import { isRecord } from "../base/json.ts";
 import { SchemaError } from "./reading.ts";
 import type { Reading } from "./reading.ts";
 import { equalJson } from "./equal-json.ts";
-import { isMismatch, judge, judgeMember, MAX_MISMATCHES, mismatch, spend } from "./schema-node.ts";
+import {
+  isMismatch,
+  judge,
+  judgeItems,
+  judgeMember,
+  MAX_MISMATCHES,
+  mismatch,
+  spend,
+} from "./schema-node.ts";
 import type { Check, Mismatch, Place, SchemaNode, Verdict, Walk } from "./schema-node.ts";
 
 /** Reads the value of a keyword. @throws SchemaError for a value that JSON Schema does not allow there */
@@ -226,13 +234,7 @@ function readItems(value: unknown, reading: Reading): Check {
     if (!Array.isArray(items)) return "valid";
     if (value === false && items.length > start)
       return mismatch(place, `must NOT have more than ${start} items`);
-    let verdict: Verdict = "valid";
-    for (let at = start; at < items.length; at++) {
-      const found = judgeMember(node, place, { key: at, value: items[at] }, walk);
-      if (isMismatch(found)) return found;
-      if (found === "unknown") verdict = found;
-    }
-    return verdict;
+    return judgeItems(node, place, { items, from: start }, walk);
   };
 }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { Owner } from "@platform/engine/store/owner";
+import { DAY } from "@platform/engine/base/time";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import { migrate } from "../postgres/migrate.ts";
@@ -345,4 +346,22 @@ test("an execution of a former release is kept as the platform keeps others; the
   expect(record).toMatchObject({ status: "PENDING" });
   expect(record).not.toHaveProperty("kept");
   await store.close();
+});
+
+test("inputs and results are stored as they came, also in the days that were made before and are made later", async () => {
+  const keepHouse = async (now: number) =>
+    ensurePartitions(home.database, { logger: home.logger, retentionDays: 30, now });
+  await migrateTo(home.database, 43);
+  await keepHouse(Date.now());
+  await migrate(home.database);
+  await keepHouse(Date.now() + DAY);
+  const stored = await home.database.query<{ storage: string; tables: number }>({
+    text: `select attstorage as storage, count(*)::int as tables
+      from pg_attribute a join pg_class c on c.oid = a.attrelid
+      where (relname ~ '^execution_input(_|$)' and attname = 'body')
+        or (relname ~ '^(execution|kept)_result(_|$)' and attname = 'result')
+      group by attstorage`,
+  });
+  // Ten days of two tables, those for other days, the tables themselves, and what is kept for longer.
+  expect(stored).toEqual([{ storage: "e", tables: 25 }]);
 });

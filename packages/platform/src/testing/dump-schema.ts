@@ -70,11 +70,12 @@ const TABLES = `select quote_ident(c.relname) as name, pg_get_partkeydef(c.oid) 
   where c.relkind in ('r', 'p') and ${IS_OURS} order by c.relname`;
 
 const COLUMNS = `select quote_ident(c.relname) as table, concat_ws(' ', quote_ident(a.attname),
-    format_type(a.atttypid, a.atttypmod), case when a.attnotnull then 'not null' end,
+    format_type(a.atttypid, a.atttypmod), case when a.attstorage = 'e' and t.typstorage <> 'e' then 'storage external' end,
+    case when a.attnotnull then 'not null' end,
     case a.attgenerated when 's' then 'generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored'
       else 'default ' || pg_get_expr(d.adbin, d.adrelid) end,
     case a.attidentity when 'a' then 'generated always as identity' end) as definition
-  from pg_attribute a join pg_class c on c.oid = a.attrelid
+  from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_type t on t.oid = a.atttypid
   left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   where a.attnum > 0 and not a.attisdropped and c.relkind in ('r', 'p') and ${IS_OURS} order by c.relname, a.attnum`;
 

@@ -131,7 +131,7 @@ async function createPartition(
   // Every execution is updated at least twice; free space on its page lets the new row versions stay there.
   const storage = table === "execution" ? "with (fillfactor = 70)" : "";
   await run({
-    text: `create table ${name} (like ${table} including defaults including constraints) ${storage}`,
+    text: `create table ${name} (like ${table} including defaults including constraints including storage) ${storage}`,
   });
   await run({
     text: `with moved as (delete from ${table}_default where id >= '${from}' and id < '${to}' returning *)
