@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ATTACKED_LEVELS, createAttackedFixture } from "../testing/attack-levels.ts";
+import { listClosed } from "../testing/make-listable.ts";
 import { ORDINARY_RUNNERS } from "../testing/ordinary-user.ts";
 import { waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
@@ -189,7 +190,7 @@ function createObject(folder: string, text: string): string {
 /** In the folders of all zygotes; as the platform sees them. */
 function listInputs(directory: string): readonly string[] {
   const folder = join(directory, "run", "z");
-  return readdirSync(folder).flatMap((name) => readdirSync(join(folder, name, "in")));
+  return readdirSync(folder).flatMap((name) => listClosed(join(folder, name, "in")));
 }
 
 function describeFile(path: string): unknown {

@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { listClosed } from "../testing/make-listable.ts";
 import { createFixture, waitFor, findTestSandbox } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import type { Group } from "./sandbox/cgroups/cgroups.ts";
@@ -48,7 +49,7 @@ function listInputs(directory: string): readonly string[] {
   const folder = join(directory, "run");
   const staged = readdirSync(folder).filter((name) => name.startsWith("inputs-"));
   const places = readdirSync(join(folder, "z")).map((name) => join("z", name, "in"));
-  return [...staged, ...places].flatMap((path) => readdirSync(join(folder, path)));
+  return [...staged, ...places].flatMap((path) => listClosed(join(folder, path)));
 }
 
 describe("an execution that the machine could not start is not blamed on the project", () => {
