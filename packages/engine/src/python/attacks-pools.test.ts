@@ -49,7 +49,7 @@ def run(params: Params):
     attempt(done, "chmod", lambda: os.chmod(path, 0o777))
     attempt(done, "chmod folder", lambda: os.chmod(folder, 0o777))
     attempt(done, "times", lambda: os.utime(path, (1, 1)))
-    attempt(done, "neighbours", lambda: os.listdir(folder + "/../.."))
+    attempt(done, "neighbours", lambda: os.listdir(folder + "/../../.."))
     try:
         listed = sorted(os.listdir(pool))
     except PermissionError:

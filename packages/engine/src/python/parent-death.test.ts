@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { findProcesses } from "../testing/find-processes.ts";
+import { makeListable } from "../testing/make-listable.ts";
 import { waitFor } from "../testing/python-fixture.ts";
 
 const PARENT = fileURLToPath(new URL("../testing/python-parent.ts", import.meta.url));
@@ -33,6 +34,7 @@ test.each([
         () => findProcesses(directory).length + findProcesses(seconds).length === 0,
       );
     } finally {
+      makeListable(directory);
       rmSync(directory, { recursive: true, force: true });
     }
   },
