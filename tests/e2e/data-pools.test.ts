@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
@@ -12,6 +12,7 @@ import { startLocalServer } from "../support/local-server.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
 
+const EXAMPLE = join(import.meta.dirname, "../../examples/stations");
 const FOLDER_PROGRAM = `
 from dataclasses import dataclass
 from platform_service import DataPool
@@ -231,6 +232,38 @@ test("a job, an application's execution and one of the local server read a data 
   } finally {
     await local.stop();
     await rm(pools, { recursive: true });
+  }
+});
+
+test("the example of a data pool returns the same result and file from the platform and from the local server", async () => {
+  const project = join(world.directory, "stations");
+  await cp(EXAMPLE, project, { recursive: true });
+  const files = join(project, "datapools/Stations");
+  const { body: pool } = await world.api<{ id: string }>("POST", "/data-pools", { name: "Stations" });
+  for (const name of await readdir(files))
+    await storeFile(pool.id, name, await readFile(join(files, name), "utf8"));
+  const expected = { means: { berlin: 21, hamburg: 17, stuttgart: 23.5 }, highest: "stuttgart" };
+  const table = "station,temperature\nberlin,21.0\nhamburg,17.0\nstuttgart,23.5\n";
+
+  const { serviceKey: key } = await world.deploy(project);
+  const body = { params: { stations: { dataPoolId: pool.id } } };
+  const { body: job } = await world.api<{ id: string }>("POST", `/jobs?serviceKey=${key}`, body);
+  const read = async () => (await world.api("GET", `/jobs/${job.id}/result`)).body;
+  await expect.poll(read, { timeout: 60_000 }).toMatchObject({ result: expected });
+  const file = await fetch(`${world.platform.apiUrl}/api/jobs/${job.id}/result/means.csv`, {
+    headers: { authorization: `Bearer ${world.login.personalAccessToken}` },
+  });
+  expect(await file.text()).toBe(table);
+
+  const local = await startLocalServer(project);
+  try {
+    const params: unknown = JSON.parse(await readFile(join(project, "input/params.json"), "utf8"));
+    const result = await local.execute({ params });
+    expect(result).toMatchObject(expected);
+    const { "means.csv": link } = result["_links"] as Readonly<Record<string, { readonly href: string }>>;
+    expect(await (await fetch(`${local.url}${link?.href}`)).text()).toBe(table);
+  } finally {
+    await local.stop();
   }
 });
 

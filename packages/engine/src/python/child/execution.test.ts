@@ -38,6 +38,7 @@ const SETTINGS: Settings = {
   logBytes: 1000,
   logLineBytes: 100,
   graceMs: 60_000,
+  answerMs: 1000,
   exitMs: 60_000,
   confirmMs: 60_000,
   drainMs: 10,

@@ -20,8 +20,6 @@ import { createTimers } from "../../base/timers.ts";
 
 const SIGTERM = 15;
 const SIGKILL = 9;
-/** Time for reading an answer that was sent before its process ended: it may be large, or wait for its turn. */
-const ANSWER_MS = SECOND;
 
 /** The parts of the pool that an execution uses. */
 interface ExecutionHost {
@@ -186,7 +184,7 @@ function checkMemory(meter: Meter, dispatch: Dispatch): void {
 function listDurations(request: RunRequest, settings: Settings): Readonly<Record<Timer, number>> {
   return {
     limit: request.timeoutSeconds * SECOND,
-    answer: ANSWER_MS,
+    answer: settings.answerMs,
     exit: settings.exitMs,
     grace: settings.graceMs,
     confirm: settings.confirmMs,

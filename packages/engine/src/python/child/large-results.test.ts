@@ -12,6 +12,7 @@ import { createFixture } from "../../testing/python-fixture.ts";
 import type { Fixture } from "../../testing/python-fixture.ts";
 import { waitUntil } from "../../testing/wait-until.ts";
 import type { Outcome, NotStarted } from "../port/runtime.ts";
+import type { PythonRuntimeOptions } from "../port/settings.ts";
 
 /* Results that are received into files, of real Python. User code that has taken the runner over writes to its connection itself. */
 
@@ -42,12 +43,16 @@ let folder: ResultStore;
 let receive: ResultStore["receive"];
 let fixture: Fixture;
 
+function openFixture(times: PythonRuntimeOptions["times"] = {}): Promise<Fixture> {
+  const results = { receive: (content: Readable, limit: number) => receive(content, limit) };
+  return createFixture({ results, limits: { resultBytes: LIMIT, inlineBytes: 1000 }, times }, "D");
+}
+
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "large-results-"));
   folder = createFolderResults(directory);
   receive = folder.receive;
-  const results = { receive: (content: Readable, limit: number) => receive(content, limit) };
-  fixture = await createFixture({ results, limits: { resultBytes: LIMIT, inlineBytes: 1000 } }, "D");
+  fixture = await openFixture();
 });
 afterEach(async () => {
   await fixture.close();
@@ -160,14 +165,15 @@ test("a result that is stored slowly is waited for when its process is long gone
   };
   const send = `send(${RESULT}, b'{"a":"' + b"x" * 1_000_004 + b'"}')`;
   const program = `${HIJACK}\ndef run():\n    ${send}\n    os._exit(0)\n`;
+  await fixture.close();
+  fixture = await openFixture({ answerMs: 1 });
   const started = fixture.start(fixture.createVersion(program));
+  let isDecided = false;
+  void started.outcome.then(() => (isDecided = true));
   await started.ended;
-  // Longer than an answer is waited for after the end of its process.
-  const decided = await Promise.race([
-    started.outcome,
-    new Promise((resolve) => setTimeout(resolve, 2_500, "not yet")),
-  ]);
-  expect(decided).toBe("not yet");
+  // Long after an answer is waited for that does not come.
+  await fixture.start(fixture.createVersion("def run(): return {}\n")).ended;
+  expect(isDecided).toBe(false);
   gate.resolve(undefined);
   expect(findOutput(await started.outcome).bytes).toBe(1_000_012);
 });
@@ -180,15 +186,21 @@ test("a result that is not read any further keeps its process waiting, not this 
     for await (const chunk of content) taken += (chunk as Buffer).length;
     throw new Error("was read");
   };
-  const send = `send(${RESULT}, b'{"a":"' + b"x" * 3_000_004 + b'"}')`;
-  const program = `${HIJACK}\ndef run():\n    ${send}\n    os._exit(0)\n`;
+  const program = `${HIJACK}
+import select
+def run():
+    rest, number = struct.pack(">IB", 3_000_012, ${RESULT}) + b'{"a":"' + b"x" * 3_000_004 + b'"}', control()
+    while rest and select.select([], [number], [], 0.5)[1]:
+        rest = rest[os.write(number, rest[:4096]):]
+    print("left:", len(rest), flush=True)
+    while rest:
+        rest = rest[os.write(number, rest):]
+    os._exit(0)
+`;
   const started = fixture.start(fixture.createVersion(program));
-  await started.began;
-  const early = await Promise.race([
-    started.ended.then(() => "ended"),
-    new Promise((resolve) => setTimeout(resolve, 1_500, "waits")),
-  ]);
-  expect(early).toBe("waits");
+  const findLeft = () => started.lines.find(({ message }) => message.startsWith("left: "))?.message;
+  await waitUntil(() => findLeft() !== undefined, "it has nothing more to write, or cannot");
+  expect(Number(findLeft()?.slice("left: ".length))).toBeGreaterThan(1_000_000);
   gate.resolve(undefined);
   expect(await started.outcome).toMatchObject({ code: "RESULT_NOT_STORED" });
   expect(taken).toBe(3_000_012);

@@ -58,6 +58,8 @@ interface Limits {
 interface Times {
   /** Time between SIGTERM and SIGKILL of a cancelled execution. */
   readonly graceMs: number;
+  /** Time for reading an answer that was sent before its process ended: it may be large, or wait for its turn. */
+  readonly answerMs: number;
   /** Time between the answer and SIGKILL of a process that does not end by itself. */
   readonly exitMs: number;
   /** Time after SIGKILL until the processes must have ended; otherwise the whole sandbox is killed. */
@@ -113,6 +115,7 @@ const DEFAULT_LIMITS: Limits = {
 };
 const DEFAULT_TIMES: Times = {
   graceMs: 2 * SECOND,
+  answerMs: SECOND,
   exitMs: 500,
   confirmMs: 10 * SECOND,
   drainMs: 250,
