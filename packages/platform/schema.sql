@@ -208,6 +208,7 @@ create table execution (
   result_days smallint,
   log_days smallint,
   removed_days smallint,
+  preparing_attempt integer,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (

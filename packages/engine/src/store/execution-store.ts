@@ -270,8 +270,16 @@ export interface ExecutionStore extends WorkerRegistry {
    * can be claimed at once. Returns false, throws and can be repeated as `finish`.
    */
   readonly giveBack: (claim: ClaimKey, pauseSeconds: number | null) => Promise<boolean>;
+  /**
+   * Notes whether the worker is still preparing what it has claimed: while it is noted, user code has not begun. Who has noted it takes the note
+   * back, and waits for that, before anything begins. False when the claim is no longer held: nothing may begin. Throws and can be repeated as `finish`.
+   */
+  readonly notePreparing: (claim: ClaimKey, isPreparing: boolean) => Promise<boolean>;
   readonly appendLog: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
-  /** RUNNING with an expired lease becomes UNKNOWN/WORKER_LOST; returns the number of executions. */
+  /**
+   * RUNNING with an expired lease becomes UNKNOWN/WORKER_LOST. What was still being prepared goes back as by `giveBack`, without a pause; with
+   * its last setback it becomes FAILED/NOT_STARTED. Returns the number of executions.
+   */
   readonly sweep: () => Promise<number>;
   /** Number of pending executions by owner; owners without any are left out. */
   readonly countPending: () => Promise<ReadonlyMap<string, number>>;
@@ -315,6 +323,15 @@ export interface InputSource {
     owner: Owner,
   ) => Promise<readonly (readonly PoolFilePin[])[]>;
 }
+
+/** At this setback the execution ends FAILED/NOT_STARTED: where each is followed by a pause, about eleven minutes after the first. */
+export const MAX_SETBACKS = 8;
+
+/** Failure of an execution that could not be started so often. */
+export const NOT_STARTED = {
+  code: "NOT_STARTED",
+  detail: `The platform could not start the execution in ${MAX_SETBACKS} attempts; user code did not begin. Start it again later.`,
+} as const;
 
 /** Failure of an execution that was cancelled before user code began. */
 export const CANCELLED_BEFORE = {

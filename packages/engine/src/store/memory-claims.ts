@@ -2,7 +2,7 @@ import { SECOND } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 import { nameContents } from "../python/port/run-output.ts";
-import { CANCELLED_BEFORE } from "./execution-store.ts";
+import { CANCELLED_BEFORE, MAX_SETBACKS, NOT_STARTED } from "./execution-store.ts";
 import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore, StoredResult } from "./execution-store.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { chooseNext } from "./memory-queue.ts";
@@ -44,20 +44,39 @@ export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "clai
       const late = [...entries.byId.values()].filter(
         (entry) => entry.record.status === "RUNNING" && entry.leaseUntil < readMonotonic(),
       );
-      for (const entry of late)
-        entries.move(entry, {
-          status: "UNKNOWN",
-          failure: { code: "WORKER_LOST", detail: "The worker was lost after user code had begun." },
-        });
+      for (const entry of late) loseWorker(entries, entry);
       return late.length;
     },
   };
 }
 
+function loseWorker(entries: MemoryEntries, entry: Entry): void {
+  if (entry.preparingAttempt === entry.attempt) return takeBack(entries, entry, 0);
+  entries.move(entry, {
+    status: "UNKNOWN",
+    failure: { code: "WORKER_LOST", detail: "The worker was lost after user code had begun." },
+  });
+}
+
+/** @param pauseSeconds null: it counts as no setback */
+function takeBack(entries: MemoryEntries, entry: Entry, pauseSeconds: number | null): void {
+  entry.workerId = null;
+  if (pauseSeconds !== null) entry.setbacks += 1;
+  entry.notBefore = readMonotonic() + (pauseSeconds ?? 0) * SECOND;
+  entries.move(entry, { ...chooseState(entry), startedAt: null, sandboxLevel: null });
+  entries.emit({ type: "pending" });
+}
+
+function chooseState({ isCancelRequested, setbacks }: Entry) {
+  if (isCancelRequested) return { status: "FAILED", failure: CANCELLED_BEFORE } as const;
+  if (setbacks >= MAX_SETBACKS) return { status: "FAILED", failure: NOT_STARTED } as const;
+  return { status: "PENDING" } as const;
+}
+
 /** Writes of the holder of a claim; with a stale claim they change nothing. */
 export function createEnds(
   entries: MemoryEntries,
-): Pick<ExecutionStore, "finish" | "giveBack" | "appendLog"> {
+): Pick<ExecutionStore, "finish" | "giveBack" | "notePreparing" | "appendLog"> {
   return {
     finish: async (claim, outcome) => {
       const entry = entries.byId.get(claim.id);
@@ -71,14 +90,13 @@ export function createEnds(
       const entry = entries.byId.get(claim.id);
       if (entry === undefined) return false;
       if (!isHeld(entry, claim)) return wasGivenBack(entry, claim);
-      entry.workerId = null;
-      if (pauseSeconds !== null) entry.setbacks += 1;
-      entry.notBefore = readMonotonic() + (pauseSeconds ?? 0) * SECOND;
-      const state = entry.isCancelRequested
-        ? ({ status: "FAILED", failure: CANCELLED_BEFORE } as const)
-        : ({ status: "PENDING" } as const);
-      entries.move(entry, { ...state, startedAt: null, sandboxLevel: null });
-      entries.emit({ type: "pending" });
+      takeBack(entries, entry, pauseSeconds);
+      return true;
+    },
+    notePreparing: async (claim, isPreparing) => {
+      const entry = entries.byId.get(claim.id);
+      if (entry === undefined || !isHeld(entry, claim)) return false;
+      entry.preparingAttempt = isPreparing ? entry.attempt : null;
       return true;
     },
     appendLog: async (claim, lines) => {

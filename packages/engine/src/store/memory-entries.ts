@@ -21,6 +21,8 @@ export interface Entry extends Queued {
   leaseUntil: number;
   /** How many times it was given back because it could not be started. */
   setbacks: number;
+  /** The attempt whose worker has noted that it prepares it; null: none. */
+  preparingAttempt: number | null;
   /** It can be claimed from this time on. */
   notBefore: number;
   isCancelRequested: boolean;
@@ -102,6 +104,7 @@ function createEntry(execution: NewExecution, rank: number): Entry {
     attempt: 0,
     workerId: null,
     leaseUntil: 0,
+    preparingAttempt: null,
     setbacks: 0,
     notBefore: -Infinity,
     isCancelRequested: false,

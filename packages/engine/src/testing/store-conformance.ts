@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { ExecutionStore } from "../store/execution-store.ts";
 import { describeClaim, describeCreate } from "./claim-conformance.ts";
 import { describeCancel, describeFinish, describeGiveBack, describeLeases } from "./ending-conformance.ts";
+import { describePreparing } from "./preparing-conformance.ts";
 import { describeFairness } from "./queue-conformance.ts";
 import {
   describeEvents,
@@ -43,6 +44,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeCancel(use);
     describeLeases(use);
     describeGiveBack(use);
+    describePreparing(use);
     describeResult(use);
     describeLog(use);
     describeList(use);

@@ -42,8 +42,20 @@ const runtime: PrepareDeps["runtime"] = {
   },
 };
 
+/** What the store was told, in order; it says that the claim is held while `isHeld`. */
+let noted: boolean[];
+let isHeld: boolean;
+const store: PrepareDeps["store"] = {
+  notePreparing: async (_claim, isPreparing) => {
+    noted.push(isPreparing);
+    return isHeld;
+  },
+};
+
 beforeEach(() => {
   discarded = 0;
+  noted = [];
+  isHeld = true;
 });
 
 test("a version that never gets ready is given up at the preparation's own limit, and its source is told to stop", async () => {
@@ -58,6 +70,7 @@ test("a version that never gets ready is given up at the preparation's own limit
       },
       inputs: GONE,
       runtime,
+      store,
     },
     CLAIM,
     new AbortController().signal,
@@ -80,6 +93,7 @@ test.each([
       versions: { prepare: async () => Promise.reject(error) },
       inputs: GONE,
       runtime,
+      store,
     },
     CLAIM,
     new AbortController().signal,
@@ -90,14 +104,14 @@ test.each([
 test("what is ready owns its input; what is gone, or cannot be prepared, leaves none behind", async () => {
   const { signal } = new AbortController();
   expect(
-    await prepareClaim({ versions: { prepare }, inputs: PLACED, runtime }, BY_REFERENCE, signal),
+    await prepareClaim({ versions: { prepare }, inputs: PLACED, runtime, store }, BY_REFERENCE, signal),
   ).toMatchObject({
     kind: "ready",
     input: { referred: { pins: { data: PIN }, files: { bytes: { data: 2 } } } },
   });
   expect(discarded).toBe(0);
   expect(
-    await prepareClaim({ versions: { prepare }, inputs: GONE, runtime }, BY_REFERENCE, signal),
+    await prepareClaim({ versions: { prepare }, inputs: GONE, runtime, store }, BY_REFERENCE, signal),
   ).toMatchObject({
     outcome: {
       code: "DATA_REFERENCE_UNAVAILABLE",
@@ -106,7 +120,11 @@ test("what is ready owns its input; what is gone, or cannot be prepared, leaves 
   });
   expect(discarded).toBe(1);
   expect(
-    await prepareClaim({ versions: { prepare: broken }, inputs: PLACED, runtime }, BY_REFERENCE, signal),
+    await prepareClaim(
+      { versions: { prepare: broken }, inputs: PLACED, runtime, store },
+      BY_REFERENCE,
+      signal,
+    ),
   ).toMatchObject({ outcome: { code: "STARTUP_ERROR" } });
   await expect.poll(() => discarded).toBe(2);
 });
@@ -119,6 +137,7 @@ test("an input that comes after the preparation was given up is discarded", asyn
       versions: { prepare: async () => VERSION },
       inputs: { ...PLACED, place: () => placed.promise },
       runtime,
+      store,
     },
     BY_REFERENCE,
     giveUp.signal,
@@ -127,5 +146,39 @@ test("an input that comes after the preparation was given up is discarded", asyn
   expect(await prepared).toMatchObject({ kind: "fault" });
   expect(discarded).toBe(0);
   placed.resolve("placed");
+  await expect.poll(() => discarded).toBe(1);
+});
+
+test("it is noted that input is being fetched, and no longer when it is ready; nothing is where there is none", async () => {
+  const { signal } = new AbortController();
+  const seen: boolean[][] = [];
+  const inputs: InputSource = {
+    ...PINS,
+    place: async () => {
+      seen.push([...noted]);
+      return "placed";
+    },
+  };
+  await prepareClaim({ versions: { prepare }, inputs, runtime, store }, BY_REFERENCE, signal);
+  expect([seen, noted]).toEqual([[[true]], [true, false]]);
+  await prepareClaim({ versions: { prepare }, inputs, runtime, store }, CLAIM, signal);
+  expect(noted).toHaveLength(2);
+});
+
+test("a claim that was lost while input was fetched is not ready, and leaves no input behind", async () => {
+  const inputs: InputSource = {
+    ...PINS,
+    place: async () => {
+      isHeld = false;
+      return "placed";
+    },
+  };
+  const { signal } = new AbortController();
+  const prepared = await prepareClaim(
+    { versions: { prepare }, inputs, runtime, store },
+    BY_REFERENCE,
+    signal,
+  );
+  expect(prepared).toMatchObject({ kind: "fault", scope: "version" });
   await expect.poll(() => discarded).toBe(1);
 });

@@ -1,7 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import { MINUTE } from "../base/time.ts";
 import { untilAborted } from "../base/until-aborted.ts";
-import type { Claim, InputSource, VersionSource } from "../store/execution-store.ts";
+import type { Claim, ExecutionStore, InputSource, VersionSource } from "../store/execution-store.ts";
 import { ProjectError } from "../project/project-error.ts";
 import type {
   ExecutionInput,
@@ -29,6 +29,7 @@ export interface PrepareDeps {
   readonly versions: VersionSource;
   readonly inputs: InputSource;
   readonly runtime: Pick<PythonRuntime, "stageInputs">;
+  readonly store: Pick<ExecutionStore, "notePreparing">;
 }
 
 /** Removes the files of an input that is not passed on to Python. */
@@ -88,12 +89,14 @@ async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Pro
     const [version, staged] = await Promise.all([deps.versions.prepare(claim.versionId, signal), staging]);
     if (staged === null) return { kind: "ready", version, input: { body: claim.body } };
     const { missing } = staged;
-    if (missing === null)
+    if (missing === null) {
+      await notePreparing(deps, claim, false);
       return {
         kind: "ready",
         version,
         input: { body: claim.body, referred: { pins: claim.references, files: staged.files } },
       };
+    }
     staged.files.discard();
     return fail(
       "DATA_REFERENCE_UNAVAILABLE",
@@ -109,11 +112,25 @@ async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Pro
   }
 }
 
+/**
+ * While input is fetched, which may take minutes, the execution goes back if this worker is lost. Not so where nothing is fetched, and the
+ * preparation takes a moment: it would cost each of them two writes.
+ *
+ * @throws Error when the claim is no longer held
+ */
+async function notePreparing({ store }: PrepareDeps, claim: Claim, isPreparing: boolean): Promise<void> {
+  if (!(await store.notePreparing(claim, isPreparing)))
+    throw new Problem("UNAVAILABLE", "The claim was lost while it was prepared.");
+}
+
 /** Null, without waiting, where nothing is passed by reference. */
-function stage({ inputs, runtime }: PrepareDeps, { references }: Claim): Promise<Staged> | null {
+function stage(deps: PrepareDeps, claim: Claim): Promise<Staged> | null {
+  const { inputs, runtime } = deps;
+  const { references } = claim;
   return Object.keys(references).length === 0 ? null : placeAll();
 
   async function placeAll(): Promise<Staged> {
+    await notePreparing(deps, claim, true);
     let missing: string | null = null;
     const files = await runtime.stageInputs(async (area) => {
       missing = await placeInputs(inputs, references, area);

@@ -3,6 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import { MINUTE, SECOND } from "../base/time.ts";
 import { CANCELLED, isStarting, PREPARING, reduceClaim } from "./claim-machine.ts";
 import type { ClaimEffect, ClaimEvent, ClaimState, Ending, StopReason } from "./claim-machine.ts";
+import { MAX_SETBACKS, NOT_STARTED } from "../store/execution-store.ts";
 import type { Claim, ExecutionStore } from "../store/execution-store.ts";
 import { keepOutput } from "./keep-output.ts";
 import type { KeepDeps } from "./keep-output.ts";
@@ -18,8 +19,6 @@ import type { HealthKeeper } from "./worker-health.ts";
  * that an execution that no worker can start does not wait without end.
  */
 
-/** At this setback the execution ends FAILED/NOT_STARTED: about eleven minutes after the first. */
-const MAX_SETBACKS = 8;
 /** Until an execution with this many previous setbacks can be claimed again: 1, 3, 9 ... 300 seconds, each less up to a quarter, by chance. */
 const SETBACK_PAUSE = { firstMs: 1 * SECOND, ceilingMs: 300 * SECOND, factor: 3 };
 
@@ -192,16 +191,11 @@ function chooseWrite({ store, health }: RunClaimDeps, claim: Claim, ending: Endi
   const { scope, cause } = ending;
   health.noteFault({ versionId: claim.versionId, executionId: claim.id, scope, cause });
   const setbacks = claim.setbacks + 1;
-  if (setbacks >= MAX_SETBACKS) return () => store.finish(claim, createNotStarted(setbacks));
+  if (setbacks >= MAX_SETBACKS) return () => store.finish(claim, { status: "FAILED", ...NOT_STARTED });
   return () => store.giveBack(claim, chooseSetbackSeconds(claim.setbacks));
 }
 
 /** Less jitter than `computePause` has: eight tries must last about as long as is promised. */
 function chooseSetbackSeconds(setbacks: number): number {
   return (growPause(SETBACK_PAUSE, setbacks) * (1 - 0.25 * Math.random())) / SECOND;
-}
-
-function createNotStarted(times: number): Outcome {
-  const detail = `The platform could not start the execution in ${times} attempts; user code did not begin. Start it again later.`;
-  return { status: "FAILED", code: "NOT_STARTED", detail };
 }

@@ -114,14 +114,14 @@ describe("while the store of objects is known to be away", () => {
     await home?.close();
   });
 
-  test.each(["archive", "file"])("an %s is refused before it is received", async (what) => {
+  test.each(["an archive", "a file"])("%s is refused before it is received", async (what) => {
     isStoreAway = true;
     const user = await createTestUser(instance);
     const { organisationId, token } = user;
-    const { key } = await instance.stores.services.create({ organisationId, name: what, description: "" });
-    const { body: pool } = await createApiCaller(instance)(user, "POST /data-pools", { name: what });
+    const { key } = await instance.stores.services.create({ organisationId, name: "demo", description: "" });
+    const { body: pool } = await createApiCaller(instance)(user, "POST /data-pools", { name: "Maps" });
     const [method, path] =
-      what === "file"
+      what === "a file"
         ? ["PUT", `data-pools/${String(pool["id"])}/files/map.json`]
         : ["POST", `services/${key}/versions`];
     const send = () =>
@@ -138,7 +138,7 @@ describe("while the store of objects is known to be away", () => {
     isStoreAway = false;
     const later = send();
     later.end("PK");
-    expect((await readAnswer(later)).status).toBe(what === "file" ? 201 : 400);
+    expect((await readAnswer(later)).status).toBe(what === "a file" ? 201 : 400);
   });
 });
 

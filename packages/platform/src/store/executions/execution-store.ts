@@ -16,6 +16,7 @@ import { giveBackClaim } from "./give-back.ts";
 import { wasRemoved } from "./kept.ts";
 import { renewLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
+import { notePreparing } from "./preparing.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
 import { createSweep } from "./sweep.ts";
@@ -127,6 +128,7 @@ export function createPostgresExecutionStore({
       await log.drainExecution(claim.id);
       return giveBackClaim(vital, events, claim, pauseSeconds);
     },
+    notePreparing: (claim, isPreparing) => notePreparing(vital, claim, isPreparing),
     appendLog: log.append,
     sweep: createSweep(vital, events, { leaseSeconds }),
     countPending: () => countPending(database),

@@ -1,5 +1,6 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
+import { CANCELLED_BEFORE, MAX_SETBACKS, NOT_STARTED } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 import { SWEEP_LOCK } from "../../postgres/locks.ts";
@@ -10,11 +11,17 @@ import type { Events } from "./events.ts";
 import { SETTLE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
+import { IS_PREPARING } from "./preparing.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
+/** SQL: of an execution `e` whose lease is over. It waits again: user code has not begun, and may be tried to be started once more. */
+const GOES_BACK = `${IS_PREPARING} and not e.cancel_requested and e.setbacks + 1 < ${MAX_SETBACKS}`;
+/** A value where user code may have begun. */
+const ifBegun = (value: string) => `case when not ${IS_PREPARING} then ${value} end`;
+
 /**
- * Ends executions whose lease is over, at most as many as fit into one notification.
+ * Ends executions whose lease is over, or has them wait again, at most as many as fit into one notification.
  */
 const SWEEP = `with guard as materialized (
     -- Every process sweeps; the lock lets one do so at a time and the others find nothing, without waiting. It only
@@ -29,15 +36,26 @@ const SWEEP = `with guard as materialized (
     where (select is_ours from guard) and e.lease_until < least(now(), to_timestamp($2::float8 / 1000))
     order by e.lease_until limit ${MAX_NOTIFIED_IDS} for update of e skip locked
   ), ended as (
-    -- Ends a lost execution as UNKNOWN instead of repeating it: its code may have had effects.
-    update execution e set status = 'UNKNOWN', ended_at = now(), lease_until = null, failure_code = 'WORKER_LOST',
-      failure_detail = 'The worker ' || e.worker_id || ' was lost: it did not renew its lease, which ended at '
-        || to_char(e.lease_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')
-        || ' UTC. User code may have been running; the outcome is unknown.'
+    -- Ends a lost execution as UNKNOWN instead of repeating it: its code may have had effects. One that was still being prepared is as one that
+    -- was given back (give-back.ts). Its lease was its pause.
+    update execution e set lease_until = null, setbacks = e.setbacks + ${IS_PREPARING}::int,
+      status = case when ${GOES_BACK} then 'PENDING' when ${IS_PREPARING} then 'FAILED' else 'UNKNOWN' end,
+      ended_at = case when ${GOES_BACK} then null else now() end,
+      failure_code = case when ${GOES_BACK} then null when not ${IS_PREPARING} then 'WORKER_LOST'
+        when e.cancel_requested then 'CANCELLED' else '${NOT_STARTED.code}' end,
+      failure_detail = case when ${GOES_BACK} then null
+        when not ${IS_PREPARING} then 'The worker ' || e.worker_id || ' was lost: it did not renew its lease, which ended at '
+          || to_char(e.lease_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+          || ' UTC. User code may have been running; the outcome is unknown.'
+        when e.cancel_requested then $3 else $4 end,
+      worker_id = ${ifBegun("e.worker_id")}, claim_id = ${ifBegun("e.claim_id")}, started_at = ${ifBegun("e.started_at")},
+      sandbox_level = ${ifBegun("e.sandbox_level")}
     from late where ${lookUp("e", "late.id", "e.status = 'RUNNING'")} returning e.*
   ), ${SETTLE}, ${COUNT_USAGE}, notified as materialized (
     -- "having" keeps the aggregate from giving a row when nothing was ended.
-    select pg_notify('${EXECUTIONS_CHANNEL}', $1 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
+    select pg_notify('${EXECUTIONS_CHANNEL}', $1 || ':changed:' || ${selectPayloadIds("id")}),
+      case when bool_or(status = 'PENDING') then pg_notify('${EXECUTIONS_CHANNEL}', $1 || ':pending') end
+    from ended having count(*) > 0
   )
   select ${selectMilliseconds("now()")} as "databaseNow", ${selectRecord("ended")}
   -- One row even when nothing was ended, for the time; the count makes PostgreSQL evaluate the notification.
@@ -47,7 +65,7 @@ const SWEEP = `with guard as materialized (
 type SweptRow = { readonly databaseNow: number } & (RecordRow | { readonly id: null });
 
 /**
- * Returns a function that ends all executions whose lease is over, and returns how many it ended. `leaseSeconds`: length of the
+ * Returns a function that ends all executions whose lease is over, or has them wait again, and returns how many there were. `leaseSeconds`: length of the
  * workers' leases; for so long a jump of the database's clock is not trusted. `now`: milliseconds; default: the monotonic clock.
  */
 export function createSweep(
@@ -62,11 +80,12 @@ export function createSweep(
       const at = now();
       const rows = await database.query<SweptRow>({
         text: SWEEP,
-        values: [events.origin, clock.latest(at)],
+        values: [events.origin, clock.latest(at), CANCELLED_BEFORE.detail, NOT_STARTED.detail],
         idempotent: true,
       });
       const ended = rows.filter((row) => row.id !== null);
       for (const row of ended) events.emitChanged(toRecord(row));
+      if (ended.some(({ status }) => status === "PENDING")) events.emitPending();
       for (const { databaseNow } of rows.slice(0, 1)) clock.note(databaseNow, at);
       swept += ended.length;
       if (ended.length < MAX_NOTIFIED_IDS) return swept;
