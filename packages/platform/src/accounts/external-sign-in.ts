@@ -51,9 +51,22 @@ export function createExternalSignIn(deps: ExternalSignInDeps): ExternalSignIn {
 }
 
 async function findOrCreate(deps: ExternalSignInDeps, external: ExternalUser): Promise<string> {
-  const { logins, userStore } = deps;
+  const { logins } = deps;
   const known = await logins.find(external);
   if (known !== null) return known;
+  try {
+    return await linkOrCreate(deps, external);
+  } catch (error) {
+    // Their first sign-in in another browser, at the same moment, may have been faster.
+    const linked = await logins.find(external);
+    if (linked !== null) return linked;
+    throw error;
+  }
+}
+
+/** For who has not signed in by the provider yet. Of several at once all but one are refused. */
+async function linkOrCreate(deps: ExternalSignInDeps, external: ExternalUser): Promise<string> {
+  const { logins, userStore } = deps;
   if (external.verifiedEmail === null || !isPlain(external.verifiedEmail))
     throw new Problem("FORBIDDEN", "The identity provider does not confirm an email address of yours.");
   const email = normaliseEmail(external.verifiedEmail);

@@ -89,11 +89,12 @@ const openApi = (
   after: number,
   headers: Record<string, string>,
   close: () => Promise<unknown>,
+  path = "/api/services",
 ): Door => ({
   what,
   before: 200,
   after,
-  ask: ({ apiUrl }) => readStatus(apiUrl, "/api/services", headers),
+  ask: ({ apiUrl }) => readStatus(apiUrl, path, headers),
   close,
 });
 
@@ -103,7 +104,13 @@ async function openDoors(): Promise<readonly Door[]> {
   const secretive = await createTestService(here, provider, `s${String(readMonotonic()).replace(".", "")}`);
   await services.publish(provider.organisationId, secretive.serviceKey, "marketplace");
   const guest = await createTestMember(here, organisationId, "viewer");
+  const owner = await createTestMember(here, organisationId, "owner");
   const { id, token } = await here.identity.createPersonalAccessToken(subscriber.userId, { name: "lost" });
+  const parent = await here.identity.createPersonalAccessToken(subscriber.userId, { name: "parent" });
+  const child = await here.identity.createPersonalAccessToken(subscriber.userId, {
+    name: "child",
+    parent: { id: parent.id, expiresAt: null },
+  });
   const cookie = await here.identity.createSession(subscriber.userId, { userAgent: "", ip: "192.0.2.1" });
   const session = await here.identity.verifySession(cookie ?? "");
   const extra = createAccessKeySecret();
@@ -133,6 +140,9 @@ async function openDoors(): Promise<readonly Door[]> {
     openApi("a personal access token", 401, { authorization: `Bearer ${token}` }, () =>
       here.identity.revokePersonalAccessToken(subscriber.userId, id),
     ),
+    openApi("a token that was made with another", 401, { authorization: `Bearer ${child.token}` }, () =>
+      here.identity.revokePersonalAccessToken(subscriber.userId, parent.id),
+    ),
     openApi("a session", 401, { ...PROOF, cookie: `platform_session=${cookie}` }, () =>
       here.identity.revokeSession(subscriber.userId, session?.sessionId ?? ""),
     ),
@@ -141,6 +151,20 @@ async function openDoors(): Promise<readonly Door[]> {
       403,
       { authorization: `Bearer ${guest.token}`, "x-organizationid": organisationId },
       () => here.identity.removeMember({ organisationId, userId: guest.userId, by: subscriber.userId }),
+    ),
+    openApi(
+      "a role",
+      403,
+      { authorization: `Bearer ${owner.token}`, "x-organizationid": organisationId },
+      () =>
+        here.identity.changeRole({
+          organisationId,
+          userId: owner.userId,
+          role: "viewer",
+          by: subscriber.userId,
+        }),
+      // Only owners read it.
+      "/api/audit-events",
     ),
   ];
 }
