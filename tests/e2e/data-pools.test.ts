@@ -29,6 +29,19 @@ def run(params: Params):
     return {"id": params.maps.id, "contents": {name: read(name) for name in params.maps}}
 `;
 
+const PYDANTIC_PROGRAM = `
+from pydantic import BaseModel, Field
+from platform_service import DataPool
+
+class Params(BaseModel):
+    maps: DataPool
+    factor: int = Field(default=1, ge=1)
+
+def run(data: DataPool, params: Params):
+    contents = [params.maps.open(name).read() for name in params.maps]
+    return {"model": type(params).__name__, "factor": params.factor, "maps": contents, "beside": list(data)}
+`;
+
 const PROGRAM = `
 def run(data, params):
     return {"cities": len(data["cities"]), "factor": params.get("factor")}
@@ -232,6 +245,32 @@ test("a job, an application's execution and one of the local server read a data 
   } finally {
     await local.stop();
     await rm(pools, { recursive: true });
+  }
+});
+
+test("a model of pydantic has a data pool as a field, and one stands beside it; the model's own bounds hold", async () => {
+  const { body: pool } = await world.api<{ id: string }>("POST", "/data-pools", { name: "Modelled" });
+  await storeFile(pool.id, "a.txt", "one");
+  const requirements = { "requirements.txt": "pydantic>=2,<3\n" };
+  const project = await world.createProject("modelled", PYDANTIC_PROGRAM, requirements);
+  const { serviceKey: key } = await world.deploy(project);
+  const start = (maps: unknown, factor: number) =>
+    world.api<{ id: string }>("POST", `/jobs?serviceKey=${key}`, {
+      data: { dataPoolId: pool.id },
+      params: { maps, factor },
+    });
+  const { body: job } = await start({ dataPoolId: pool.id }, 2);
+  const read = async () => (await world.api("GET", `/jobs/${job.id}/result`)).body;
+  await expect
+    .poll(read, { timeout: 60_000 })
+    .toMatchObject({ result: { model: "Params", factor: 2, maps: ["one"], beside: ["a.txt"] } });
+  for (const [maps, factor] of [
+    [{ dataPoolId: pool.id }, 0],
+    [pool.id, 2],
+    [undefined, 2],
+  ] as const) {
+    const refused = await start(maps, factor);
+    expect([refused.status, refused.body]).toMatchObject([400, { code: "INVALID_INPUT" }]);
   }
 });
 

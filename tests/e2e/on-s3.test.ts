@@ -27,6 +27,18 @@ def run(data, params):
     return {"cities": len(data["cities"]), "first": data["cities"][0], "written": tried}
 `;
 
+const FOLDER_PROGRAM = `
+from dataclasses import dataclass
+from platform_service import DataPool
+
+@dataclass
+class Params:
+    maps: DataPool
+
+def run(params: Params):
+    return {name: params.maps.open(name).read() for name in params.maps}
+`;
+
 const CONTENT = JSON.stringify({ cities: Array.from({ length: 200_000 }, (_, index) => index) });
 const OUTCOME = { result: { cities: 200_000, first: 0, written: [] } };
 
@@ -83,6 +95,16 @@ describe.runIf(HAS_S3_SERVER)("a platform on a bucket", () => {
     const body = { dataRef: reference, params: { paths: [cached, "/input/data", "/in/data"] } };
     for (let time = 0; time < 3; time++) expect(await run(body)).toMatchObject(OUTCOME);
     expect(await listCopies()).toContain(join(sha256.slice(0, 2), sha256));
+  });
+
+  test("a data pool is a folder of files that were fetched from the bucket, on a host that has seen none of them", async () => {
+    const contents = { "a.txt": "one", "b.txt": "two" };
+    const dataPoolId = await createPool(world, "Folder");
+    for (const [name, content] of Object.entries(contents)) await storeFile(world, dataPoolId, name, content);
+    const { serviceKey: key } = await world.deploy(await world.createProject("folder", FOLDER_PROGRAM));
+    await rm(join(world.dataDirectory, "object-cache"), { recursive: true, force: true });
+    const job = await startJob(world, key, { params: { maps: { dataPoolId } } });
+    expect(await finishJob(world, job)).toMatchObject({ result: contents });
   });
 
   test("goes on with what is in the bucket when its processes were killed and all copies on the host are gone", async () => {

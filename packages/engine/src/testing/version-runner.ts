@@ -4,6 +4,7 @@ import type { RunnableVersion } from "../python/port/runtime.ts";
 import { createFixture, findTestSandbox } from "./python-fixture.ts";
 import type { Fixture } from "./python-fixture.ts";
 import { SILENT } from "./silent-logger.ts";
+import { stagePool } from "./staged-pool.ts";
 
 const LOOK_MS = 200;
 
@@ -14,7 +15,9 @@ export interface Order {
   readonly data?: unknown;
   /** A file that is linked in the place of `data`. */
   readonly linkTo?: string;
-  /** The same for other executions of the version, one after the other while it runs. */
+  /** Files that are linked as those of a data pool, which `params.maps` is: paths by their names in it. */
+  readonly pool?: Readonly<Record<string, string>>;
+  /** A file that is linked in the place of the `data` of other executions of the version, one after the other while it runs. */
   readonly beside?: string;
   /** What an operator has set; missing: nothing. */
   readonly policy?: NetworkPolicy;
@@ -64,15 +67,16 @@ export async function createVersionRunner(): Promise<VersionRunner> {
   const versions = new Map<string, RunnableVersion>();
 
   async function run(order: Order): Promise<Answer> {
-    const { program, network = null, data, linkTo, beside, policy } = order;
+    const { program, network = null, data, linkTo, pool, beside, policy } = order;
     if (policy !== undefined) return runApart(order, policy);
     const key = JSON.stringify([program, network]);
     const version = versions.get(key) ?? fixture.createVersion(program, { network });
     versions.set(key, version);
     const files = linkTo === undefined ? {} : { files: await fixture.stage({ linkTo }) };
+    const staged = pool === undefined ? files : await stagePool(fixture, pool);
     // It may wait for those beside it.
     const timeoutSeconds = beside === undefined ? {} : { timeoutSeconds: 600 };
-    const finishing = fixture.finish(version, { data, ...files, ...timeoutSeconds });
+    const finishing = fixture.finish(version, { data, ...staged, ...timeoutSeconds });
     if (beside !== undefined) await runBeside(fixture, version, { linkTo: beside, until: finishing });
     const { outcome, result } = await finishing;
     const said = notices;

@@ -132,6 +132,25 @@ test("another application of the same organisation is let read nothing by that",
   expect(response.json().code).toBe("DATA_REFERENCE_INVALID");
 });
 
+test("an application is given a pool of another organisation as a folder while that shares it and has granted it", async () => {
+  const { organisationId } = caller;
+  const owned = { kind: "subscription", id: client.subscriptionId, organisationId } as const;
+  const pin = () => here.inputs.pinPools([pool], owned);
+  const expectUnknown = () => expect(pin()).rejects.toMatchObject({ code: "DATA_REFERENCE_INVALID" });
+  await expectUnknown();
+  await share();
+  await expectUnknown();
+  await grant();
+  const { name, fileId, sha256, bytes } = file;
+  expect(await pin()).toEqual([[{ name, fileId, sha256, bytes }]]);
+  const other = await createTestClient(here, caller, await createTestService(here, caller, "third"));
+  await expect(here.inputs.pinPools([pool], { ...owned, id: other.subscriptionId })).rejects.toMatchObject({
+    code: "DATA_REFERENCE_INVALID",
+  });
+  await call(owner, `DELETE /data-pools/${pool}/shares/${organisationId}`);
+  await expectUnknown();
+});
+
 test("jobs of an organisation refer to files of pools that are shared with it", async () => {
   expect((await startJob()).body["code"]).toBe("DATA_REFERENCE_INVALID");
   await share();
