@@ -61,7 +61,9 @@ export const renameApplicationCommand = defineCommand({
 export const removeApplicationCommand = defineCommand({
   name: "applications rm",
   summary: "Delete an application",
-  description: ["Its access keys are revoked and its subscriptions ended. Needs the role owner."],
+  description: [
+    "Its access keys are revoked and its subscriptions ended, whose executions are cancelled. Needs the role owner.",
+  ],
   arguments: { application: APPLICATION },
   options: {},
   examples: [{ command: "platform applications rm shop", comment: "By its name" }],

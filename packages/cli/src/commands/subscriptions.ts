@@ -76,7 +76,9 @@ export const changeSubscriptionCommand = defineCommand({
 export const endSubscriptionCommand = defineCommand({
   name: "subscriptions rm",
   summary: "End a subscription",
-  description: ["Gateways refuse the application's calls of the service within a second."],
+  description: [
+    "Gateways refuse the application's calls of the service within a second. Its executions that have not ended are cancelled.",
+  ],
   arguments: { id: { description: "Id of the subscription", required: true } },
   options: {},
   examples: [

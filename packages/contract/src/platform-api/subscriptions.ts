@@ -183,7 +183,8 @@ export const SUBSCRIPTIONS_API = {
     allows: "edit",
     audit: "subscription.cancel",
     summary: "End a subscription",
-    description: "Within a second, gateways refuse calls of the service by the application.",
+    description:
+      "Within a second, gateways refuse calls of the service by the application. Its executions are cancelled: those that wait at once, those that run within seconds.",
     params: idOf("subscription"),
     responses: { 204: { description: "Ended" } },
     problems: ["NOT_FOUND"],

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Claim } from "@platform/engine/store/execution-store";
 import { readTerms } from "../api/plan-terms.ts";
 import { createApiCaller } from "../testing/api-calls.ts";
 import {
@@ -108,8 +109,9 @@ async function startAnew(client: TestClient): ReturnType<typeof start> {
   return answer;
 }
 
-/** Ends all that the client has started, as a worker does. */
-async function endAll({ subscriptionId }: TestClient): Promise<void> {
+/** Claims all that the client has started and that waits, as a worker does. */
+async function claimAll({ subscriptionId }: TestClient): Promise<readonly Claim[]> {
+  const claimed: Claim[] = [];
   const { items } = await executionStore.list(subscriptionId, { limit: 10 });
   for (const { id } of items) {
     const { claims } = await executionStore.claim({
@@ -121,10 +123,22 @@ async function endAll({ subscriptionId }: TestClient): Promise<void> {
       excludedVersionIds: [],
       onlyId: id,
     });
-    for (const claim of claims)
-      await executionStore.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
+    claimed.push(...claims);
   }
+  return claimed;
 }
+
+/** Ends all that the client has started, as a worker does. */
+async function endAll(client: TestClient): Promise<void> {
+  for (const claim of await claimAll(client))
+    await executionStore.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
+}
+
+const CANCELLED = {
+  status: "FAILED",
+  code: "CANCELLED",
+  detail: "The execution was cancelled.",
+} as const;
 
 /** The user, in a further organisation, which can be deleted. */
 async function createSecondOrganisation(user: TestUser): Promise<TestUser> {
@@ -217,48 +231,59 @@ test("what was used stays counted where the application had no plan in between",
   expect(await startAnew(client)).toEqual([201, "0", undefined]);
 });
 
-test("an application does not subscribe anew while what counts for its cap runs, which the platform may still fail", async () => {
+test("cancelling a subscription cancels its executions: those that wait at once, and count for nothing", async () => {
   const client = await createTestClient(instance, owner, service);
   const { applicationId, subscriptionId } = client;
   await changeTo(client, "two");
   await start(client);
   const { subscriptions } = instance.stores;
   await subscriptions.cancel(owner.organisationId, subscriptionId);
-  const subscribe = () =>
-    subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "two" });
-  await expect(subscribe()).rejects.toMatchObject({
-    code: "CONFLICT",
-    message: expect.stringContaining("1 execution has not ended"),
-  });
-  // Never claimed, so it counts for nothing.
   const { items } = await executionStore.list(subscriptionId, { limit: 10 });
-  for (const { id } of items) await executionStore.cancel(id, subscriptionId);
-  expect(await subscribe()).toMatchObject({ quota: { used: 0, limit: 2 } });
+  expect(items).toMatchObject([{ status: "FAILED", failure: { code: "CANCELLED" } }]);
+  const terms = { planId: "two" };
+  expect(
+    await subscriptions.create(owner.organisationId, applicationId, service.serviceKey, terms),
+  ).toMatchObject({ quota: { used: 0, limit: 2 } });
 });
 
-test("a subscription is made anew when the executions of the former one have ended, whose limits it would have a second time", async () => {
+test("deleting an application cancels the executions of all its subscriptions", async () => {
   const client = await createTestClient(instance, owner, service);
-  const { applicationId, subscriptionId } = client;
-  const { subscriptions } = instance.stores;
-  await changeTo(client, "single");
-  expect(await start(client)).toEqual([201, undefined, undefined]);
-  await subscriptions.cancel(owner.organisationId, subscriptionId);
-  const subscribe = () =>
-    subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "single" });
-  await expect(subscribe()).rejects.toMatchObject({
-    code: "CONFLICT",
-    message: expect.stringContaining("1 execution has not ended"),
+  await start(client);
+  const heard: string[] = [];
+  const stop = executionStore.subscribe((event) => {
+    if (event.type === "changed") heard.push(event.id);
   });
-  // Those of others do not count.
-  const other = await createTestClient(instance, owner, service);
-  await subscriptions.cancel(owner.organisationId, other.subscriptionId);
-  await subscriptions.create(owner.organisationId, other.applicationId, service.serviceKey, {
-    planId: "single",
-  });
-  const { items } = await executionStore.list(subscriptionId, { limit: 10 });
-  for (const { id } of items) await executionStore.cancel(id, subscriptionId);
-  expect(await subscribe()).toMatchObject({ concurrency: { used: 0, limit: 1 } });
+  await instance.stores.applications.delete(owner.organisationId, client.applicationId);
+  const { items } = await executionStore.list(client.subscriptionId, { limit: 10 });
+  expect(items).toMatchObject([{ status: "FAILED", failure: { code: "CANCELLED" } }]);
+  // Who waits for its end hears of it.
+  await expect.poll(() => heard).toContain(items[0]?.id);
+  stop();
 });
+
+test.each(["two", "single", "free"])(
+  "with the plan %s, what runs is asked to end when its subscription is cancelled; a new one waits for it, as its limits would be had twice",
+  async (planId) => {
+    const client = await createTestClient(instance, owner, service);
+    const { applicationId, subscriptionId } = client;
+    const { subscriptions } = instance.stores;
+    await changeTo(client, planId);
+    await start(client);
+    const claims = await claimAll(client);
+    await subscriptions.cancel(owner.organisationId, subscriptionId);
+    const renewed = await executionStore.renew("worker", claims, 60);
+    expect(renewed.cancelled).toEqual(claims.map(({ id }) => id));
+    const subscribe = () =>
+      subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId });
+    if (planId !== "free")
+      await expect(subscribe()).rejects.toMatchObject({
+        code: "CONFLICT",
+        message: expect.stringContaining("1 execution has not ended"),
+      });
+    for (const claim of claims) await executionStore.finish(claim, CANCELLED);
+    await expect(subscribe()).resolves.toMatchObject({ serviceKey: service.serviceKey });
+  },
+);
 
 test("a plan of CPU-seconds says how many are left, and a plan without limits has no row that starts would wait for", async () => {
   const client = await createTestClient(instance, owner, service);

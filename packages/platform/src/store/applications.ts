@@ -5,7 +5,7 @@ import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
-import { closeQuotas } from "./base/quotas.ts";
+import { cancelExecutionsOf } from "./executions/end-owners.ts";
 
 /** An application of an organisation. */
 export interface ApplicationRecord {
@@ -120,6 +120,12 @@ async function deleteApplication(database: Database, organisationId: string, id:
       text: "select id from application where id = $1 and organisation_id = $2 for no key update",
       values: [id, organisationId],
     });
+    // In one order: starts hold the rows of several subscriptions.
+    const active = await run<{ id: string }>({
+      text: `select b.id from subscription b join application a on a.id = b.application_id
+        where a.id = $1 and a.organisation_id = $2 and b.cancelled_at is null order by b.id for no key update of b`,
+      values: [id, organisationId],
+    });
     const rows = await run({
       text: `with gone as (
           update application set deleted_at = now() where id = $1 and organisation_id = $2 and deleted_at is null returning id
@@ -127,15 +133,17 @@ async function deleteApplication(database: Database, organisationId: string, id:
           update access_key set revoked_at = now() where application_id in (select id from gone) and revoked_at is null
         ), subscriptions as (
           update subscription set cancelled_at = now() where application_id in (select id from gone) and cancelled_at is null
-          returning id
         ), grants as (
           delete from data_pool_grant where application_id in (select id from gone)
-        ), closed as (
-          ${closeQuotas("subscriptions")}
         ) select id from gone cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.id)`,
       values: [id, organisationId],
       audited: ["application.delete"],
     });
-    return rows.length > 0;
+    if (rows.length === 0) return false;
+    await cancelExecutionsOf(
+      run,
+      active.map((subscription) => subscription.id),
+    );
+    return true;
   });
 }

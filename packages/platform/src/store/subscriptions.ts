@@ -5,7 +5,7 @@ import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
-import { closeQuotas } from "./base/quotas.ts";
+import { cancelExecutionsOf } from "./executions/end-owners.ts";
 import { QUOTA_COLUMNS, SELECT_QUOTAS } from "./executions/hold.ts";
 import type { QuotaRow } from "./executions/hold.ts";
 import { toLimits } from "./executions/limits.ts";
@@ -186,26 +186,19 @@ async function listSubscribers(
 async function cancelSubscription(database: Database, organisationId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   return await database.transaction(async (run) => {
-    // A statement of its own: the one below sees the limits of a plan that the subscription got while the lock was waited for.
-    await run({
-      text: `select b.id from subscription b join application a on a.id = b.application_id
-        where b.id = $2 and a.organisation_id = $1 and b.cancelled_at is null for no key update of b`,
-      values: [organisationId, id],
-    });
     const rows = await run({
       text: `with gone as (
           update subscription set cancelled_at = now()
           where id = $2 and cancelled_at is null
             and exists (select 1 from application a where a.id = application_id and a.organisation_id = $1)
           returning id, application_id
-        ), closed as (
-          -- Nothing is counted for it any more: a new one goes on from what was.
-          ${closeQuotas("gone")}
         ) select application_id from gone
           cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.application_id)`,
       values: [organisationId, id],
       audited: ["subscription.cancel"],
     });
-    return rows.length > 0;
+    if (rows.length === 0) return false;
+    await cancelExecutionsOf(run, [id]);
+    return true;
   });
 }

@@ -4,7 +4,6 @@ import { requireRoom } from "../base/bounds.ts";
 import { ACCESS_CHANNEL, ACCOUNTS_CHANNEL } from "../base/channels.ts";
 import { requireRoomForMembership } from "./invitations.ts";
 import { isUniqueViolation } from "../base/columns.ts";
-import { closeQuotas } from "../base/quotas.ts";
 
 /** An organisation to be stored, with its first owner. */
 interface NewOrganisationRow {
@@ -112,7 +111,7 @@ async function deleteOrganisation(
     values: [id, by],
   });
   if (locked.length === 0 || owners.length === 0) return null;
-  // Who subscribes holds these rows, in this order: a subscription is counted, or finds nothing to subscribe to. Likewise who stores a file.
+  // Who subscribes holds these rows, in this order: a subscription is counted, or finds nothing to subscribe to. Likewise who stores a file, or starts.
   for (const text of CONTENDED) await run({ text, values: [id] });
   const obstacles = await readObstacles(run, id);
   const { isPersonal, executions, builds, subscriptions } = obstacles;
@@ -150,6 +149,8 @@ const CONTENDED = [
   "select id from application where organisation_id = $1 and deleted_at is null order by id for no key update",
   "select key from service where organisation_id = $1 order by key for no key update",
   "select id from data_pool where organisation_id = $1 and deleted_at is null order by id for no key update",
+  `select b.id from subscription b where b.application_id in (select id from application where organisation_id = $1)
+    and b.cancelled_at is null order by b.id for no key update`,
 ] as const;
 
 const POOLS = "select id from data_pool where organisation_id = $1";
@@ -157,9 +158,7 @@ const POOLS = "select id from data_pool where organisation_id = $1";
 const DELETIONS = [
   "update organisation set deleted_at = now() where id = $1",
   `update access_key set revoked_at = now() where application_id in (${APPLICATIONS}) and revoked_at is null`,
-  `with gone as (
-      update subscription set cancelled_at = now() where application_id in (${APPLICATIONS}) and cancelled_at is null returning id
-    ) ${closeQuotas("gone")}`,
+  `update subscription set cancelled_at = now() where application_id in (${APPLICATIONS}) and cancelled_at is null`,
   "update application set deleted_at = now() where organisation_id = $1 and deleted_at is null",
   `delete from data_pool_grant where application_id in (${APPLICATIONS}) or pool_id in (${POOLS})`,
   `delete from data_pool_share where organisation_id = $1 or pool_id in (${POOLS})`,

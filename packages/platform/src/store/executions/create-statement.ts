@@ -1,5 +1,6 @@
 import { selectMilliseconds } from "../base/columns.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
+import { ENDED_OWNERS, LOCK_OWNERS, lockOwner } from "./ended-owners.ts";
 import {
   CPU_HELD,
   HOLD,
@@ -77,7 +78,7 @@ const buildCreate = (more: string): string => `with input as (
       with ordinality
       as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, result_days, log_days,
         position)
-  ), ${LOCK_QUOTAS}, turn as (
+  ), ${LOCK_OWNERS}, ${LOCK_QUOTAS}, turn as (
     -- turn counts the executions of each owner in this flush from 0.
     select *, row_number() over (partition by owner_id order by position) - 1 as turn,
       row_number() over (partition by cpu_milli, memory_milli) = 1 as is_first_of_size
@@ -97,7 +98,7 @@ const buildCreate = (more: string): string => `with input as (
   ), allowed as (
     select r.*, room.months[known.at] as quota_month, room.holds[known.at] as cpu_held
     from ranked r cross join room cross join lateral array_position(room.owners, r.owner_id) as known (at)
-    where room.places[known.at] is null or r.turn < room.places[known.at]
+    where (room.places[known.at] is null or r.turn < room.places[known.at]) and r.owner_id <> all (${ENDED_OWNERS})
   ), claim as materialized (
     select ${IS_CLAIMED} as is_claimed
   ), created as (
@@ -118,10 +119,12 @@ const buildCreate = (more: string): string => `with input as (
     -- PostgreSQL evaluates this only because the query below refers to it.
     select pg_notify('${EXECUTIONS_CHANNEL}', $17 || ':pending') where exists (select 1 from created where status = 'PENDING')
   )
-  -- The quotas of the owners, and what was created. Two lists: joining them would be quadratic.
-  select null::uuid as id, null::float8 as "createdAt", null::boolean as "isClaimed", ${QUOTA_COLUMNS} from quotas
+  -- The quotas of the owners, owners that have ended, and what was created. Lists of their own: joining them would be quadratic.
+  select null::uuid as id, null::float8 as "createdAt", null::boolean as "isClaimed", false as "hasEnded", ${QUOTA_COLUMNS} from quotas
   union all
-  select id, ${selectMilliseconds("created_at")}, status = 'RUNNING', owner_id, ${NO_QUOTA} from created left join notified on true`;
+  select null, null, null, true, owner_id, ${NO_QUOTA} from ended cross join unnest(owners) as owner_id
+  union all
+  select id, ${selectMilliseconds("created_at")}, status = 'RUNNING', false, owner_id, ${NO_QUOTA} from created left join notified on true`;
 
 /** Beside the references, in the column that has them: where the result is stored besides. */
 export const PERSIST_TO = "persistTo";
@@ -145,19 +148,21 @@ export const CREATE_PINNED = buildCreate(`, pinned as (
  */
 export const CREATE_CLAIMED = `with pending as materialized (
     select ${IS_ANY_PENDING} as is_any
-  ), quotas as materialized (
-    ${SELECT_QUOTAS} where q.subscription_id = $9::uuid and $8::text = 'subscription' for no key update
+  ), ${lockOwner("$8::text", "$9::uuid")}, quotas as materialized (
+    ${SELECT_QUOTAS} where q.subscription_id = $9::uuid and $8::text = 'subscription' and q.subscription_id <> all (${ENDED_OWNERS})
+    for no key update
   ), created as (
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
       created_at, rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
-    select $7::uuid, $8, $9, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int,
+    select $7::uuid, $8, $9::uuid, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int,
       ${createdIn("month")}, coalesce(${BEHIND_RUNNING}, 0), month, ${CPU_HELD}, $17::smallint, $18::smallint, 'RUNNING', 1, $3::text, $4::uuid, now(),
       now() + make_interval(secs => $5), $6::text
     from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli) t left join quotas on true
-    where not is_any and (${PLACES} > 0) is not false on conflict do nothing
+    where not is_any and (${PLACES} > 0) is not false and $9::uuid <> all (${ENDED_OWNERS}) on conflict do nothing
     returning id, owner_id, created_at, quota_month, cpu_held
   ), ${HOLD_ONE}, bodies as (
     insert into execution_input (id, body, "references") select id, $16::bytea, $15::text::jsonb from created
   )
-  select pending.is_any as "isAnyPending", ${selectMilliseconds("created_at")} as "createdAt", ${QUOTA_COLUMNS}
+  select pending.is_any as "isAnyPending", ${selectMilliseconds("created_at")} as "createdAt",
+    $9::uuid = any (${ENDED_OWNERS}) as "hasEnded", ${QUOTA_COLUMNS}
   from pending left join created on true left join quotas on true`;

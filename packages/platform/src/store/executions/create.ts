@@ -11,6 +11,7 @@ import type { Batcher } from "./batch.ts";
 import type { NewClaim, NewClaims } from "./claim-new.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
+import { refuseEnded } from "./ended-owners.ts";
 import { CREATE, CREATE_CLAIMED, CREATE_PINNED, PERSIST_TO } from "./create-statement.ts";
 import { refuseBeyondLimit, describeLeft } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
@@ -21,7 +22,7 @@ import { toNewRecord } from "./record.ts";
  * Creates the batcher that stores executions. An item resolves when its execution is durable (the commit is synchronous);
  * an id that is already stored for the same owner resolves to the stored execution.
  *
- * @throws Problem QUOTA_EXCEEDED, RATE_LIMITED (executions at one time), CONFLICT for an id of another owner's execution, UNAVAILABLE when nothing was stored, INTERNAL_ERROR
+ * @throws Problem NOT_SUBSCRIBED or FORBIDDEN (the owner ended meanwhile), QUOTA_EXCEEDED, RATE_LIMITED (executions at one time), CONFLICT for an id of another owner's execution, UNAVAILABLE when nothing was stored, INTERNAL_ERROR
  * when it is unknown whether it was
  */
 export function createCreator(
@@ -105,12 +106,14 @@ async function findRepeated(
     recover();
     return record;
   }
+  if (row?.isOwnerEnded) return refuseEnded(owner);
   const refusal = row?.quota && refuseBeyondLimit(row.quota, row.started);
   return refusal ?? new Problem("CONFLICT", `The id ${id} belongs to another execution.`);
 }
 
 type Row =
-  | ({ readonly id: null } & QuotaRow)
+  | ({ readonly id: null; readonly hasEnded: false } & QuotaRow)
+  | { readonly id: null; readonly hasEnded: true; readonly ownerId: string }
   | {
       readonly id: string;
       /** Milliseconds since the epoch. */
@@ -120,15 +123,18 @@ type Row =
     };
 
 /** `createdAt`: milliseconds since the epoch; null: not created. An owner's id only where there is a quota. */
-type ClaimedRow = { readonly isAnyPending: boolean; readonly createdAt: number | null } & (
-  | QuotaRow
-  | { readonly ownerId: null }
-);
+type ClaimedRow = {
+  readonly isAnyPending: boolean;
+  readonly createdAt: number | null;
+  /** The owner. */
+  readonly hasEnded: boolean;
+} & (QuotaRow | { readonly ownerId: null });
 
 /** What the statement has done for an execution. */
 interface Created {
-  /** Milliseconds since the epoch; null: not created, since the id exists or a limit is reached. */
+  /** Milliseconds since the epoch; null: not created, since the id exists, a limit is reached or the owner has ended. */
   readonly createdAt: number | null;
+  readonly isOwnerEnded: boolean;
   readonly isClaimed: boolean | null;
   /** Of the owner, before the statement; missing: there is none. */
   readonly quota: QuotaRow | undefined;
@@ -198,9 +204,15 @@ async function insertClaimed(
     idempotent: true,
   });
   if (row === undefined || row.isAnyPending) return null;
-  const { createdAt } = row;
+  const { createdAt, hasEnded: isOwnerEnded } = row;
   const quota = row.ownerId === null ? undefined : row;
-  return { createdAt, isClaimed: createdAt !== null, quota, started: createdAt === null ? 0 : 1 };
+  return {
+    createdAt,
+    isOwnerEnded,
+    isClaimed: createdAt !== null,
+    quota,
+    started: createdAt === null ? 0 : 1,
+  };
 }
 
 function toParameters({ horizon, claim }: Creation): readonly unknown[] {
@@ -234,8 +246,10 @@ function readCreated(
   const found = new Map<string, { readonly createdAt: number; readonly isClaimed: boolean }>();
   const quotas = new Map<string, QuotaRow>();
   const started = new Map<string, number>();
+  const ended = new Set<string>();
   for (const row of rows) {
-    if (row.id === null) quotas.set(row.ownerId, row);
+    if (row.id === null && row.hasEnded) ended.add(row.ownerId);
+    else if (row.id === null) quotas.set(row.ownerId, row);
     else {
       found.set(row.id, row);
       started.set(row.ownerId, (started.get(row.ownerId) ?? 0) + 1);
@@ -244,7 +258,8 @@ function readCreated(
   return new Map(
     executions.map(({ id, owner }) => {
       const { createdAt, isClaimed } = found.get(id) ?? { createdAt: null, isClaimed: null };
-      return [id, { createdAt, isClaimed, quota: quotas.get(owner.id), started: started.get(owner.id) ?? 0 }];
+      const of = { quota: quotas.get(owner.id), started: started.get(owner.id) ?? 0 };
+      return [id, { createdAt, isClaimed, isOwnerEnded: ended.has(owner.id), ...of }];
     }),
   );
 }

@@ -4,6 +4,7 @@ import { describeQuota } from "@platform/engine/store/quota";
 import type { ExecutionQuota } from "@platform/engine/store/quota";
 import { selectMilliseconds } from "../base/columns.ts";
 import { THIS_MONTH } from "../base/quotas.ts";
+import { ENDED_OWNERS } from "./ended-owners.ts";
 
 /*
  * The SQL of caps and of executions at one time. An execution of a subscription that has such a limit is counted by the
@@ -51,13 +52,14 @@ export const CPU_HELD =
   "case when cpu_cap is not null then cpu_expected when concurrent is not null then 0 end";
 
 /**
- * CTEs: the quotas of the owners in `input`, which has the columns owner_kind and owner_id, as a list, and in `room` as arrays: how many
+ * CTEs, after LOCK_OWNERS: the quotas of the owners in `input`, which has the columns owner_kind and owner_id, as a list, and in `room` as arrays: how many
  * more executions each may have (null: any number), and how much CPU time each of these holds (null: it is not settled). Arrays,
  * since lists would be joined in nested loops, the only joins of these connections (execution-store.ts). The rows are locked until the
  * statement has committed, so that no other adds to them, and are read as they are then.
  */
 export const LOCK_QUOTAS = `quotas as materialized (
     ${SELECT_QUOTAS} where q.subscription_id = any (array(select distinct i.owner_id from input i where i.owner_kind = 'subscription'))
+      and q.subscription_id <> all (${ENDED_OWNERS})
     order by q.subscription_id for no key update
   ), room as materialized (
     select array_agg(subscription_id) as owners, array_agg(month) as months, array_agg(${PLACES}) as places, array_agg(${CPU_HELD}) as holds
@@ -96,7 +98,7 @@ export const NO_QUOTA = Array.from({ length: 9 }, () => "null").join(", ");
 /** The limits of a subscription and what counts for them; of a start: before its statement. */
 export interface QuotaRow {
   readonly ownerId: string;
-  /** Executions of a month; null: any number; 0: the subscription was cancelled. */
+  /** Executions of a month; null: any number. */
   readonly cap: number | null;
   readonly used: number;
   /** Microseconds of CPU time of a month; null: any. */
@@ -123,11 +125,6 @@ export function describeLeft(row: QuotaRow, started: number): ExecutionQuota | u
 
 /** For a start beyond a limit, after `started` executions more; undefined: there is none that it could be beyond. */
 export function refuseBeyondLimit(row: QuotaRow, started: number): Problem | undefined {
-  if (row.cap === 0)
-    return new Problem(
-      "NOT_SUBSCRIBED",
-      "The subscription was cancelled meanwhile; if there is a new one, start again.",
-    );
   const quota = describeLeft(row, started);
   if (quota?.left === 0) return refuseBeyondCap(row, quota);
   const { concurrent, unended } = row;
