@@ -97,10 +97,30 @@ async function share(role: "owner" | "viewer"): Promise<string> {
   return id;
 }
 
+/** A data pool of the account that the accomplice's organisation and application may write to. */
+async function sharePool(): Promise<string> {
+  const { body: pool } = await call(account, "POST /data-pools", { name: `pool-${randomUUID()}` });
+  const path = `/data-pools/${String(pool["id"])}`;
+  const { body: application } = await call(accomplice, "POST /applications", { name: "reader" });
+  await call(account, `PUT ${path}/shares/${accomplice.organisationId}`, { role: "maintainer" });
+  const granted = await call(account, `PUT ${path}/grants/${String(application["id"])}`, { access: "write" });
+  expect(granted.status).toBe(200);
+  expect((await call(accomplice, `GET ${path}`)).status).toBe(200);
+  return path;
+}
+
 const listMembers = async (organisationId: string) =>
   (await here.identity.listMembers(organisationId, { limit: 10, offset: 0 })).map(({ userId }) => userId);
 
 describe.each(PROOFS)("an account whose address is first proven %s", (_how, prove) => {
+  test("shares no data pool with the organisations or applications of who made it", async () => {
+    const path = await sharePool();
+    await prove();
+    expect((await call(accomplice, `GET ${path}`)).status).toBe(404);
+    const pool = path.split("/").at(-1);
+    expect(await run("select 1 from data_pool_grant where pool_id = $1", pool)).toEqual([]);
+  });
+
   test("keeps nothing that opens it or what is its own to who made it", async () => {
     const cookie = await createSession();
     const keyId = await createKey();
@@ -187,8 +207,11 @@ test("a program is not logged in with a password that was changed since it was c
   expect(await here.identity.askDeviceLogin(login.userCode, former)).toBeNull();
 });
 
-test("a new password ends a login that was confirmed with the former one", async () => {
+test("a new password ends a login that was confirmed with the former one, and the link to set one that was sent before", async () => {
   const { approved } = await startLogins();
+  const links = createLinkStore(home.database);
+  const { userId, email } = account;
+  await links.create({ purpose: "reset", userId, email, tokenHash: "sent-before", expiresInMinutes: 5 });
   await here.identity.changePassword({
     userId: account.userId,
     current: account.password,
@@ -198,6 +221,7 @@ test("a new password ends a login that was confirmed with the former one", async
   await expect(here.identity.finishDeviceLogin(approved.deviceCode)).rejects.toMatchObject({
     code: "EXPIRED_TOKEN",
   });
+  expect(await links.isOpen("sent-before", "reset")).toBe(false);
 });
 
 test.each([

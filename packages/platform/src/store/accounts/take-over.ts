@@ -3,8 +3,8 @@ import { ACCESS_CHANNEL, ACCOUNTS_CHANNEL } from "../base/channels.ts";
 
 /**
  * Ends all ways in that somebody may have made who signed up with an address that is not theirs, at the moment at which its owner proves
- * it: sessions, tokens, logins of programs, other members, invitations and access keys. Of organisations with another owner the user is a
- * member no longer; the others are theirs alone. Part of the transaction that has changed, and so locked, the user.
+ * it: sessions, tokens, logins of programs, other members, invitations, access keys, and what others may do with data pools. Of
+ * organisations with another owner the user is a member no longer; the others are theirs alone. Part of the transaction that has changed, and so locked, the user.
  *
  * Sessions and tokens come first: a change that is being made with one waits for this transaction, and is refused after it (trail.ts).
  */
@@ -17,8 +17,9 @@ export async function takeOver(run: RunStatement, userId: string): Promise<void>
 }
 
 /**
- * Ends all sessions of a user but one (null: all), and logins of programs that were not handed out yet. A statement of its own after the
- * one that has locked the user: it must see what was made while that one waited.
+ * Ends all sessions of a user but one (null: all), logins of programs that were not handed out yet, and links to set a password: whoever
+ * has read a mail could take the account back. Statements of their own after the one that has locked the user: they must see what was
+ * made while that one waited.
  */
 export async function endSignIns(
   run: RunStatement,
@@ -34,9 +35,14 @@ export async function endSignIns(
     text: "delete from device_login where user_id = $1 and redeemed_at is null",
     values: [userId],
   });
+  await run({
+    text: "delete from one_time_token where user_id = $1 and purpose = 'reset'",
+    values: [userId],
+  });
 }
 
 const OWN = "select organisation_id from member where user_id = $1";
+const POOLS = `select id from data_pool where organisation_id in (${OWN})`;
 
 const ENDINGS = [
   "update personal_access_token set revoked_at = now() where user_id = $1 and revoked_at is null",
@@ -50,4 +56,9 @@ const ENDINGS = [
     where organisation_id in (${OWN}) and accepted_at is null and revoked_at is null`,
   `update access_key set revoked_at = now() where revoked_at is null and application_id in (
     select id from application where organisation_id in (${OWN}))`,
+  `${POOLS} order by id for no key update`,
+  `delete from data_pool_share where pool_id in (${POOLS})`,
+  `delete from data_pool_grant where pool_id in (${POOLS}) and application_id not in (
+    select id from application where organisation_id in (${OWN}))`,
+  `delete from pool_upload where pool_id in (${POOLS}) and organisation_id not in (${OWN}) and stored_at is null`,
 ] as const;
