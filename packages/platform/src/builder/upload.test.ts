@@ -80,6 +80,30 @@ describe("an upload", () => {
       ).toBe(404);
     });
 
+    test("for an organisation that is deleted after the last look at it: no quota would count the version", async () => {
+      const { owner, instance } = scene;
+      const organisationId = await instance.identity.createOrganisation(owner.userId, { name: "Brief" });
+      const name = "brief";
+      const { key } = await instance.stores.services.create({ organisationId, name, description: "" });
+      const headers = {
+        authorization: `Bearer ${owner.token}`,
+        "x-organizationid": organisationId,
+        "content-type": "application/zip",
+      };
+      const payload = await scene.pack(name);
+      const deletion = {
+        text: `with held as (select id from organisation where id = $1 for update)
+          update organisation o set deleted_at = now() from held where o.id = held.id`,
+        values: [organisationId],
+      };
+      const [response] = await startAtOnce(scene.home, deletion, () => [
+        instance.api.inject({ method: "POST", url: `/api/services/${key}/versions`, headers, payload }),
+      ]);
+      expect([response?.statusCode, response?.json().code]).toEqual([403, "FORBIDDEN"]);
+      const made = { text: "select 1 from build where service_key = $1", values: [key] };
+      expect(await scene.home.database.query(made)).toEqual([]);
+    });
+
     test("while equal content is just being removed, with 503; when that is over it is taken", async () => {
       const { key, name } = await scene.createService();
       const archive = await scene.pack(name, returning(7));

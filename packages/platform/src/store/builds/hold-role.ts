@@ -10,8 +10,9 @@ interface RoleHolder {
 }
 
 /**
- * Until the commit the user keeps a role that may do what the transaction does: who is demoted or removed at the same time is so before
- * it, and refused, or after it.
+ * Until the commit the user keeps a role that may do what the transaction does, and the organisation is there: who is demoted or removed
+ * at the same time is so before it, and refused, or after it; and what is made of an organisation that is being deleted would stay for
+ * ever, as nobody could remove it and no quota would count it.
  *
  * @throws Problem FORBIDDEN
  */
@@ -20,12 +21,14 @@ export async function holdRole(
   { organisationId, userId, roles }: RoleHolder,
 ): Promise<void> {
   const rows = await run({
-    text: `select 1 from member m where m.organisation_id = $1 and m.user_id = $2 and m.role = any ($3::text[]) for share`,
+    // Whoever deletes the organisation holds it for update. Its members stay then.
+    text: `select 1 from organisation o join member m on m.organisation_id = o.id
+      where o.id = $1 and o.deleted_at is null and m.user_id = $2 and m.role = any ($3::text[]) for key share of o for share of m`,
     values: [organisationId, userId, roles],
   });
   if (rows.length > 0) return;
   throw new Problem(
     "FORBIDDEN",
-    `Your role in the organisation was changed meanwhile; this needs the role ${roles.join(" or ")}.`,
+    `Your role in the organisation was changed, or the organisation deleted, meanwhile; this needs the role ${roles.join(" or ")}.`,
   );
 }
