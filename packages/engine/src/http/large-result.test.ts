@@ -60,7 +60,7 @@ test("of the local server has the members of the content as its own", async () =
   expect(response.json()).toEqual({
     ...JSON.parse(TEXT.toString()),
     _links: { status: { href: `/${id}` } },
-    _embedded: { status: expect.objectContaining({ id, status: "SUCCEEDED" }) },
+    _embedded: { status: expect.objectContaining({ id, status: "SUCCEEDED" }), metadata: { by: "me" } },
   });
   expect(response.headers["content-length"]).toBe(String(response.rawPayload.length));
 });
