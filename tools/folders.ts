@@ -162,6 +162,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "platform/pools": [
     "engine/base",
+    "engine/content",
     "engine/json-check",
     "engine/python/port",
     "engine/store",

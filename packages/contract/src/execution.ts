@@ -212,7 +212,7 @@ export const ResultSchema = Type.Object(
     metadata: Type.Optional(
       Nullable(
         JsonObject(
-          "Additional information; `_usage`: what the execution used as the platform measured it, also when it failed (`cpuSeconds`, `peakMemoryBytes`), if that is known; `_inputs`: which content it read by reference (`fileId`, `sha256`, `bytes`), and of `pools` by their place in the input (`dataPoolId`, `files`, `bytes`, `sha256`); `_persisted`: where its result was stored as `persistTo` says (`reference`, `name`), or why it was not (`code`, `detail`); `_omittedFiles`: what in OUTPUT_DIRECTORY is no file of the result, and why (`name`, `reason`)",
+          "Additional information; `_usage`: what the execution used as the platform measured it, also when it failed (`cpuSeconds`, `peakMemoryBytes`), if that is known; `_inputs`: which content it read by reference (`fileId`, `sha256`, `bytes`), and of `pools` by their place in the input (`dataPoolId`, `files`, `bytes`, `sha256`); `_persisted`: where its result was stored as `persistTo` says (`reference`, `name`), or why it was not (`code`, `detail`), and of `pools` the same of the files of its output pool, by its place in the input (`dataPoolId`, `files`); `_omittedFiles`: what in OUTPUT_DIRECTORY or the output pool is none of the files, and why (`name`, `reason`)",
         ),
       ),
     ),

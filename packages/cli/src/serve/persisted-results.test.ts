@@ -180,6 +180,14 @@ test.runIf(process.platform === "linux")(
   },
 );
 
+test("an output pool is refused, at its place in the input", async () => {
+  const pinning = createLocalTargets(root).pin({ dataPoolId: await idOfPool() }, OWNER, "/params/tours");
+  await expect(pinning).rejects.toMatchObject({
+    code: "DATA_REFERENCE_INVALID",
+    errors: [{ path: "/params/tours" }],
+  });
+});
+
 test("a name that the local server would not look at is refused", async () => {
   await expect(claim(".hidden.json")).rejects.toMatchObject({
     code: "DATA_REFERENCE_INVALID",

@@ -34,7 +34,9 @@ export interface PersistOptions {
 /** Local data pools that get results as files: folders that can be written to. */
 export function createLocalTargets(root: string): ResultTargets {
   return {
-    pin: async ({ dataPoolId, name = null }) => {
+    pin: async ({ dataPoolId, name = null }, _owner, place) => {
+      if (place !== undefined)
+        throw refuse(place, "The local server stores no files of output pools: leave the pool out here.");
       if (name?.startsWith(".") === true)
         throw refuse("/persistTo/name", "Names that begin with a period are no files of a local data pool.");
       const { path } = await requirePool(root, dataPoolId);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .failure import Failure, InvalidInput
-from .pinned_pool import PinnedPool
+from .pinned_pool import PinnedOutput, PinnedPool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Binder:
     def _argument(self, name: str, values: Mapping[str, Any]) -> Any:
         value = values[name]
         hint = self.hints.get(name)
-        if not isinstance(value, (dict, PinnedPool)):
+        if not isinstance(value, (dict, PinnedPool, PinnedOutput)):
             raise InvalidInput("/" + name, "must be a JSON object")
         if self.convert is None or hint in _UNHINTED:
             return value

@@ -9,7 +9,7 @@ import typing
 
 from . import hints
 from .failure import InvalidInput, describe_exception, extend_pointer
-from .pinned_pool import PinnedPool
+from .pinned_pool import PinnedOutput, PinnedPool
 
 if typing.TYPE_CHECKING:
     from collections.abc import Iterable
@@ -193,10 +193,12 @@ def _convert_members(
 
 
 def _convert_data_pool(hint: Any, value: Any, pointer: str) -> Any:
-    if not isinstance(value, PinnedPool):
-        place = "data or params itself or a member of one of them, given by value"
-        raise InvalidInput(pointer, f"is no data pool: that must be {place}")
-    return hint(value.path, pool_id=value.id, sizes=value.sizes)
+    if isinstance(value, PinnedPool) and value.platform_input == hint.platform_input:
+        return hint(value.path, pool_id=value.id, sizes=value.sizes)
+    if isinstance(value, PinnedOutput) and value.platform_input == hint.platform_input:
+        return hint(value.path, pool_id=value.id)
+    place = "data or params itself or a member of one of them, given by value"
+    raise InvalidInput(pointer, f"is no data pool: that must be {place}")
 
 
 def _convert_model(hint: Any, value: Any, pointer: str) -> Any:

@@ -13,10 +13,10 @@ from .binder import NAMES
 from .capture import flush_streams, release_streams, write_error
 from .connection_errors import read_connection_failure
 from .failure import Failure, InvalidInput, describe_exception, format_traceback
-from .inputs import place_pools, read_input
+from .inputs import place_output, place_pools, read_input
 from .isolation import release_reserve
 from .outcome import encode_outcome, read_chosen_failure
-from .output_files import open_output
+from .output_files import POOL_SUFFIX, send_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,17 +24,18 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from .binder import Binder
-    from .messages import OutputLimits, RequestOptions
+    from .messages import RequestOptions
 
 _SMALL_ANSWER = 1 << 16
 """What is sent in one piece, though that copies it: Node then reads once."""
 
 
 class _Request:
-    __slots__ = ("_body", "options")
+    __slots__ = ("_body", "options", "output")
 
     def __init__(self, options: RequestOptions, body: bytes | bytearray) -> None:
         self.options = options
+        self.output = os.environ.get("OUTPUT_DIRECTORY", "")
         self._body = body
 
     def read_body(self) -> str:
@@ -65,12 +66,12 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
         os._exit(0)
     options = request.options
     os.environ["SERVICE_EXECUTION_ID"] = options["executionId"]
-    output = os.environ.get("OUTPUT_DIRECTORY", "")
     own = os.getpid()
     try:
         frames = _encode_answer(_run(load, request), options["resultBytes"])
         if options["files"] is not None and os.getpid() == own:
-            _send_files(control, output, options["files"])
+            has_pool = options["outputPool"] is not None
+            send_output(control, request.output, options["files"], has_pool)
     except BaseException as error:
         frames = [_encode_failure(error, options["memory"])] if os.getpid() == own else []
     release_streams()
@@ -80,13 +81,6 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
         if options["linger"]:
             _wait_until_closed(control)
     os._exit(0)
-
-
-def _send_files(control: int, folder: str, limits: OutputLimits) -> None:
-    """What was written to the folder; raises Failure, and OSError where Node has hung up."""
-    files = open_output(folder, limits)
-    if files is not None:
-        files.send(control)
 
 
 def _read_request(control: int) -> _Request | None:
@@ -156,16 +150,19 @@ def _parse_inputs(request: _Request) -> dict[str, Any]:
     body = _parse(request.read_body, "/")
     if not isinstance(body, dict):
         raise InvalidInput("/", "must be a JSON object")
-    files = request.options["inputs"]
+    files, output = request.options["inputs"], request.options["outputPool"]
     if files is None:
-        return {name: body.get(name, {}) for name in NAMES}
-    values = {
-        name: _parse(partial(read_input, files, name), "/" + name)
-        if name in files["parts"]
-        else body.get(name, {})
-        for name in NAMES
-    }
-    place_pools(files, values)
+        values = {name: body.get(name, {}) for name in NAMES}
+    else:
+        values = {
+            name: _parse(partial(read_input, files, name), "/" + name)
+            if name in files["parts"]
+            else body.get(name, {})
+            for name in NAMES
+        }
+        place_pools(files, values)
+    if output is not None:
+        place_output(output, request.output + POOL_SUFFIX, values)
     return values
 
 

@@ -22,6 +22,7 @@ SEQUENCES = (
 MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
 Member = tuple[str, Any, bool]
 """Name and hint of a field or key, and whether it is required."""
+_POOLS = ("data-pool", "output-pool")
 _QUALIFIERS = (
     typing.Annotated,
     typing.Required,
@@ -54,8 +55,8 @@ def is_model(hint: Any) -> bool:
 
 
 def is_data_pool(hint: Any) -> bool:
-    """`platform_service.DataPool`, recognised by what it says of itself, as a model."""
-    return isinstance(hint, type) and getattr(hint, "platform_input", None) == "data-pool"
+    """`DataPool` or `OutputPool` of `platform_service`, recognised by what it says of itself."""
+    return isinstance(hint, type) and getattr(hint, "platform_input", None) in _POOLS
 
 
 def is_dataclass(hint: Any) -> bool:

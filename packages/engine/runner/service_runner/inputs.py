@@ -9,13 +9,13 @@ import mmap
 import os
 
 from .failure import Failure
-from .pinned_pool import PinnedPool
+from .pinned_pool import PinnedOutput, PinnedPool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .messages import InputFiles
+    from .messages import InputFiles, OutputPool
 
 
 def read_input(files: InputFiles, name: str) -> str:
@@ -37,11 +37,24 @@ def place_pools(files: InputFiles, values: dict[str, Any]) -> None:
     for number, pool in enumerate(files["pools"]):
         folder = os.path.join(files["folder"], f"pool-{number}")
         pinned = PinnedPool(pool["id"], folder, dict(pool["files"]))
-        name, *members = pool["path"]
-        if members:
-            values[name][members[0]] = pinned
-        else:
-            values[name] = pinned
+        _place(values, pool["path"], pinned)
+
+
+def place_output(pool: OutputPool, folder: str, values: dict[str, Any]) -> None:
+    """Makes the folder of the output pool, and puts it in the place of the value that names it."""
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass  # the module was imported by this process, and has made it: only a folder is read
+    _place(values, pool["path"], PinnedOutput(pool["id"], folder))
+
+
+def _place(values: dict[str, Any], path: list[str], pinned: PinnedPool | PinnedOutput) -> None:
+    name, *members = path
+    if members:
+        values[name][members[0]] = pinned
+    else:
+        values[name] = pinned
 
 
 def _read(path: str, offset: int, length: int) -> str:

@@ -171,8 +171,15 @@ class InputFiles(TypedDict):
     pools: list[InputPool]
 
 
+class OutputPool(TypedDict):
+    """The data pool that gets files of the run: where in the input it stands, and its id."""
+
+    path: list[str]
+    id: str
+
+
 class OutputLimits(TypedDict):
-    """What may be in OUTPUT_DIRECTORY: entries, and bytes of all files together."""
+    """What may be in OUTPUT_DIRECTORY and the output pool: entries, and bytes of all files."""
 
     count: int
     bytes: int
@@ -183,7 +190,7 @@ class RequestOptions(TypedDict):
 
     `linger`: the process lives until Node has read the answer, and what it has used with it.
     `inputs` is None where nothing was passed by reference; the member is missing then. So is
-    `files` where files are not returned.
+    `files` where files are not returned, and `outputPool` where the start names none.
     """
 
     executionId: str
@@ -192,6 +199,7 @@ class RequestOptions(TypedDict):
     linger: bool
     inputs: InputFiles | None
     files: OutputLimits | None
+    outputPool: OutputPool | None
 
 
 class SpawnedStart(TypedDict):

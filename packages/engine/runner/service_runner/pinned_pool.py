@@ -1,4 +1,4 @@
-"""A data pool as it reaches a run, until the hint of the argument makes its object of it."""
+"""Data pools as they reach a run, until the hint of the argument makes its object of them."""
 
 from __future__ import annotations
 
@@ -13,3 +13,14 @@ class PinnedPool:
         self.id = identity
         self.path = path
         self.sizes = sizes
+
+
+class PinnedOutput:
+    """The folder whose files the data pool gets."""
+
+    __slots__ = ("id", "path")
+    platform_input = "output-pool"
+
+    def __init__(self, identity: str, path: str) -> None:
+        self.id = identity
+        self.path = path

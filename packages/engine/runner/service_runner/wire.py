@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         KillOrder,
         Order,
         OutputLimits,
+        OutputPool,
         RequestOptions,
         SpawnedStart,
         StartMode,
@@ -43,6 +44,7 @@ CALL = 20
 FILE = 21
 CONTENT = 22
 OMITTED = 23
+POOL_FILE = 24
 
 # `json.loads` and `dumps` would look for the encoding, and make an encoder for each message.
 _DECODER = json.JSONDecoder()
@@ -114,12 +116,18 @@ def decode_request(payload: bytes | bytearray) -> RequestOptions:
         "linger": _read_flag(members, "linger"),
         "inputs": None if "inputs" not in members else _read_inputs(members),
         "files": None if "files" not in members else _read_limits(members),
+        "outputPool": None if "outputPool" not in members else _read_output_pool(members),
     }
 
 
 def _read_limits(members: dict[str, Any]) -> OutputLimits:
     limits = _read_object(members, "files")
     return {"count": _read_integer(limits, "count"), "bytes": _read_integer(limits, "bytes")}
+
+
+def _read_output_pool(members: dict[str, Any]) -> OutputPool:
+    pool = _read_object(members, "outputPool")
+    return {"path": _read_place(pool), "id": _read_text(pool, "id")}
 
 
 def _read_inputs(members: dict[str, Any]) -> InputFiles:
@@ -135,14 +143,18 @@ def _read_inputs(members: dict[str, Any]) -> InputFiles:
 
 def _read_pool(pool: Any) -> InputPool:
     members = _require_object(pool, "pool")
-    path = _read_texts(members, "path")
-    if len(path) not in (1, 2):
-        raise ProtocolError("path must be one of data and params, and a member of it at most")
     return {
-        "path": path,
+        "path": _read_place(members),
         "id": _read_text(members, "id"),
         "files": [_read_pool_file(file) for file in _read_list(members, "files")],
     }
+
+
+def _read_place(members: dict[str, Any]) -> list[str]:
+    path = _read_texts(members, "path")
+    if len(path) not in (1, 2):
+        raise ProtocolError("path must be one of data and params, and a member of it at most")
+    return path
 
 
 def _read_pool_file(file: Any) -> tuple[str, int]:

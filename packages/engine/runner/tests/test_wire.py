@@ -77,11 +77,13 @@ class GoldenFrames(unittest.TestCase):
         self.assertEqual(wire.encode_hello("c", sample["text"][1:]).hex(), sample["hex"])
 
     def test_a_request_is_parsed_into_its_options(self) -> None:
-        plain, referring, pooled = (
+        plain, referring, pooled, writing = (
             sample["text"] for sample in FRAMES if sample["type"] == wire.REQUEST
         )
         options = wire.decode_request(plain.encode())
-        self.assertEqual(options, {**json.loads(plain), "inputs": None, "files": None})
+        self.assertEqual(
+            options, {**json.loads(plain), **dict.fromkeys(("inputs", "files", "outputPool"))}
+        )
         self.assertEqual(options.keys(), messages.RequestOptions.__required_keys__)
         inputs = json.loads(referring)["inputs"]
         parts = {"data": tuple(inputs["data"]), "params": tuple(inputs["params"])}
@@ -95,6 +97,10 @@ class GoldenFrames(unittest.TestCase):
         self.assertEqual(decoded["parts"], {"data": (0, 18)})
         self.assertEqual(
             decoded["pools"], [{**pool, "files": [tuple(file) for file in pool["files"]]}]
+        )
+
+        self.assertEqual(
+            wire.decode_request(writing.encode()), {**json.loads(writing), "inputs": None}
         )
 
     def test_a_request_whose_inputs_are_not_parts_of_files_is_refused(self) -> None:

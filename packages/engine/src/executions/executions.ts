@@ -17,6 +17,7 @@ import type {
   ResultTargets,
   LogPage,
   Page,
+  PinnedOutput,
   PinnedTarget,
   StoredResult,
 } from "../store/execution-store.ts";
@@ -27,7 +28,7 @@ import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
 import { PERMANENT, boundKeptDays, createRetention, withExpiry } from "./retention.ts";
 import type { RetentionDays } from "./retention.ts";
-import { findPools } from "./find-pools.ts";
+import { findOutputPool, findPools } from "./find-pools.ts";
 import type { NamedPool } from "./find-pools.ts";
 import type { AcceptedBody } from "./start-body.ts";
 import { acceptStartBody } from "./start-body.ts";
@@ -171,6 +172,7 @@ function createStart({
     validator(target.id, target.inputSchema, body);
     const kept = boundKeptDays(target.kept, retentionDays);
     const pools = findPools(target.inputSchema, body);
+    const output = findOutputPool(target.inputSchema, body);
     // Pinned within: who is refused has nothing looked at.
     const record = await admission.admit(owner.id, async () =>
       store.create({
@@ -185,6 +187,7 @@ function createStart({
         ...(body.persistTo === undefined
           ? {}
           : { persistTo: await pinTarget(targets, body.persistTo, owner) }),
+        ...(output === null ? {} : { outputPool: await pinOutput(targets, output, owner) }),
       }),
     );
     cache.add(record);
@@ -200,6 +203,17 @@ async function pinTarget(
 ): Promise<PinnedTarget> {
   if (targets === undefined) throw refuseTarget();
   return await targets.pin(target, owner);
+}
+
+async function pinOutput(
+  targets: ResultTargets | undefined,
+  { path, dataPoolId }: NamedPool,
+  owner: Owner,
+): Promise<PinnedOutput> {
+  const place = `/${path.join("/")}`;
+  if (targets === undefined) throw refuseTarget(place);
+  const { userId } = await targets.pin({ dataPoolId }, owner, place);
+  return { path, dataPoolId, userId };
 }
 
 async function pinAll(

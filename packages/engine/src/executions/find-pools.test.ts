@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MAX_NAMED_POOLS } from "../store/pool-limits.ts";
-import { findPools } from "./find-pools.ts";
+import { findOutputPool, findPools } from "./find-pools.ts";
 
 const ID = "11111111-1111-4111-8111-111111111111";
 const POOL = { type: "object", format: "data-pool", properties: { dataPoolId: { type: "string" } } };
@@ -80,4 +80,43 @@ test.each([{}, "text", 7, { dataPoolId: "../../x" }, { dataPoolId: null }, [ID]]
 test("a member of the schema that every object has is none of the body", () => {
   const schema = { properties: { params: { properties: { constructor: POOL } } } };
   expect(findPools(schema, { data: undefined, params: {} })).toEqual([]);
+});
+
+const OUTPUT = { type: "object", format: "output-pool", properties: { dataPoolId: { type: "string" } } };
+const WRITING = {
+  type: "object",
+  properties: {
+    params: {
+      type: "object",
+      properties: {
+        maps: { $ref: "#/$defs/DataPool" },
+        tours: { $ref: "#/$defs/OutputPool" },
+        more: { anyOf: [{ $ref: "#/$defs/OutputPool" }, { type: "null" }] },
+      },
+    },
+  },
+  $defs: { DataPool: POOL, OutputPool: OUTPUT },
+};
+
+test("an output pool is found as those that are read, is none of them, and is one at most", () => {
+  const pool = { dataPoolId: ID };
+  const find = (params: Readonly<Record<string, unknown>>) =>
+    findOutputPool(WRITING, { data: undefined, params });
+  expect(find({ maps: pool, tours: pool, more: null })).toEqual({
+    path: ["params", "tours"],
+    dataPoolId: ID,
+  });
+  expect(findPools(WRITING, { data: undefined, params: { maps: pool, tours: pool } })).toEqual([
+    { path: ["params", "maps"], dataPoolId: ID },
+  ]);
+  expect(find({ maps: pool })).toBeNull();
+  expect(() => find({ tours: pool, more: pool })).toThrow(
+    expect.objectContaining({
+      code: "DATA_REFERENCE_INVALID",
+      message: expect.stringContaining("at most one"),
+    }),
+  );
+  expect(() => find({ tours: { dataPoolId: "x" } })).toThrow(
+    expect.objectContaining({ code: "INVALID_INPUT" }),
+  );
 });

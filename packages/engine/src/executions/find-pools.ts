@@ -14,12 +14,12 @@ export interface NamedPool {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** `format` of the schema of a data pool, which `DataPool` of the runner describes. */
-const FORMAT = "data-pool";
+/** `format` of the schemas that `DataPool` and `OutputPool` of the runner describe. */
+type PoolFormat = "data-pool" | "output-pool";
 const POINTER_START = "#/$defs/";
 
 /**
- * The data pools of a body that the schema has accepted. The schema says where they stand: `data` and `params` themselves, and their
+ * The data pools that a run reads, of a body that the schema has accepted. The schema says where they stand: `data` and `params` themselves, and their
  * members; nowhere else, so that this takes no longer than the schema has members.
  *
  * @throws Problem INVALID_INPUT where the id is no UUID; DATA_REFERENCE_INVALID where there are too many
@@ -28,31 +28,53 @@ export function findPools(
   schema: Schema | null,
   body: Pick<AcceptedBody, "data" | "params">,
 ): readonly NamedPool[] {
-  const parts = isRecord(schema?.["properties"]) ? schema["properties"] : null;
-  if (schema === null || parts === null) return [];
-  const pools = INPUT_NAMES.flatMap((name) => {
-    const part = resolve(schema, parts[name]);
-    const given = body[name];
-    if (given === undefined || part === null) return [];
-    if (isPool(schema, part)) return [readPool([name], given)];
-    const members = isRecord(part["properties"]) ? part["properties"] : {};
-    return Object.entries(members).flatMap(([member, value]) =>
-      Object.hasOwn(given, member) && given[member] !== null && isPool(schema, value)
-        ? [readPool([name, member], given[member])]
-        : [],
-    );
-  });
+  const pools = findPlaces(schema, body, "data-pool");
   requireFewPools(pools.length);
   return pools;
 }
 
+/**
+ * The data pool that gets files of the run, found as those that it reads; null: there is none.
+ *
+ * @throws Problem INVALID_INPUT where the id is no UUID; DATA_REFERENCE_INVALID where there are several
+ */
+export function findOutputPool(
+  schema: Schema | null,
+  body: Pick<AcceptedBody, "data" | "params">,
+): NamedPool | null {
+  const [pool = null, ...others] = findPlaces(schema, body, "output-pool");
+  if (others.length === 0) return pool;
+  throw new Problem("DATA_REFERENCE_INVALID", "A start names at most one output pool; this one names more.");
+}
+
+function findPlaces(
+  schema: Schema | null,
+  body: Pick<AcceptedBody, "data" | "params">,
+  format: PoolFormat,
+): readonly NamedPool[] {
+  const parts = isRecord(schema?.["properties"]) ? schema["properties"] : null;
+  if (schema === null || parts === null) return [];
+  return INPUT_NAMES.flatMap((name) => {
+    const part = resolve(schema, parts[name]);
+    const given = body[name];
+    if (given === undefined || part === null) return [];
+    if (isPool(schema, part, format)) return [readPool([name], given)];
+    const members = isRecord(part["properties"]) ? part["properties"] : {};
+    return Object.entries(members).flatMap(([member, value]) =>
+      Object.hasOwn(given, member) && given[member] !== null && isPool(schema, value, format)
+        ? [readPool([name, member], given[member])]
+        : [],
+    );
+  });
+}
+
 /** Also where it may be something else as well, such as null. */
-function isPool(root: Schema, schema: unknown): boolean {
+function isPool(root: Schema, schema: unknown, format: PoolFormat): boolean {
   const resolved = resolve(root, schema);
   if (resolved === null) return false;
-  if (resolved["format"] === FORMAT) return true;
+  if (resolved["format"] === format) return true;
   const { anyOf } = resolved;
-  return Array.isArray(anyOf) && anyOf.some((one) => resolve(root, one)?.["format"] === FORMAT);
+  return Array.isArray(anyOf) && anyOf.some((one) => resolve(root, one)?.["format"] === format);
 }
 
 /** What the schema refers to, in one step. */

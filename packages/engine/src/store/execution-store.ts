@@ -14,6 +14,7 @@ import type {
   LogLine,
   Metadata,
   Outcome,
+  OutputPool,
   PinnedInputs,
   PoolFilePin,
   RunnableVersion,
@@ -75,7 +76,12 @@ export interface NewExecution {
   readonly kept?: KeptDays;
   /** Where the result is stored besides; missing: nowhere. */
   readonly persistTo?: PinnedTarget;
+  /** The data pool that gets files of the run; missing: none. */
+  readonly outputPool?: PinnedOutput;
 }
+
+/** A data pool that a run writes to, as far as the start has decided it. */
+export interface PinnedOutput extends OutputPool, Pick<PinnedTarget, "userId"> {}
 
 /** A data pool that gets the result as a file, as far as the start has decided it. */
 export interface PinnedTarget {
@@ -88,8 +94,8 @@ export interface PinnedTarget {
 
 /** Says where results may be stored besides. */
 export interface ResultTargets {
-  /** At the start; whether it still may is asked again at the end. @throws Problem DATA_REFERENCE_INVALID */
-  readonly pin: (target: PersistTarget, owner: Owner) => Promise<PinnedTarget>;
+  /** At the start; whether it still may is asked again at the end. `place`: of the target in the body. @throws Problem DATA_REFERENCE_INVALID */
+  readonly pin: (target: PersistTarget, owner: Owner, place?: string) => Promise<PinnedTarget>;
 }
 
 /** The answer to a renewal of leases: ids of executions with a special state. All others were renewed. */
@@ -111,8 +117,8 @@ export interface Claim extends Omit<NewExecution, "id"> {
   readonly setbacks: number;
 }
 
-/** A claim whose end is written; only with `persistTo` and its owner, the result is stored besides. */
-export type EndingClaim = ClaimKey & Partial<Pick<Claim, "owner" | "persistTo">>;
+/** A claim whose end is written; only with its owner and `persistTo` or `outputPool`, something is stored besides. */
+export type EndingClaim = ClaimKey & Partial<Pick<Claim, "owner" | "persistTo" | "outputPool">>;
 
 /** What every write of a worker names; the store refuses those of an attempt that is over. */
 export type ClaimKey = Pick<Claim, "id" | "attempt" | "workerId">;
@@ -345,7 +351,7 @@ export function refuseCursor(): Problem {
 }
 
 /** For a data pool that there is not, or that the caller may not change. */
-export function refuseTarget(): Problem {
+export function refuseTarget(path = "/persistTo"): Problem {
   const message = "There is no such data pool, or you may not store files in it.";
-  return new Problem("DATA_REFERENCE_INVALID", message, { errors: [{ path: "/persistTo", message }] });
+  return new Problem("DATA_REFERENCE_INVALID", message, { errors: [{ path, message }] });
 }

@@ -8,6 +8,7 @@ import type {
   LogLine,
   NotStarted,
   Outcome,
+  OutputPool,
   PinnedInputs,
   PythonRuntime,
   Run,
@@ -50,6 +51,7 @@ interface RunOptions {
   readonly files?: StagedInputs;
   readonly pins?: PinnedInputs;
   readonly timeoutSeconds?: number;
+  readonly outputPool?: OutputPool;
 }
 
 export interface Fixture {
@@ -151,6 +153,7 @@ export async function createFixture(
         given.files === undefined
           ? { body }
           : { body, referred: { files: given.files, pins: given.pins ?? {} } },
+      ...(given.outputPool === undefined ? {} : { outputPool: given.outputPool }),
       timeoutSeconds: given.timeoutSeconds ?? EXECUTION_SECONDS,
       onLog: async (batch) => void lines.push(...batch),
     });

@@ -119,6 +119,7 @@ function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly ki
       timeoutSeconds: claim.timeoutSeconds,
       version: ready.version,
       input: ready.input,
+      ...(claim.outputPool === undefined ? {} : { outputPool: claim.outputPool }),
       onLog: (lines) => appendLog(deps, claim, lines),
     });
     self.run = run;

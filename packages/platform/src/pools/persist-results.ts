@@ -1,11 +1,18 @@
 import { Readable } from "node:stream";
 import { Problem } from "@platform/contract/problems";
 import type { Logger } from "@platform/engine/base/logger";
-import { getOutput, nameContents } from "@platform/engine/python/port/run-output";
+import { getOutput, nameStored } from "@platform/engine/python/port/run-output";
 import type { Outcome } from "@platform/engine/python/port/runtime";
-import type { EndingClaim, ExecutionStore } from "@platform/engine/store/execution-store";
+import { chooseMediaType } from "@platform/engine/content/media-type";
+import type {
+  EndingClaim,
+  ExecutionStore,
+  PinnedOutput,
+  PinnedTarget,
+} from "@platform/engine/store/execution-store";
 import type { Objects, StoredObject } from "../objects/object-store.ts";
 import type { PersistedEnding } from "../store/executions/finish-persisted.ts";
+import type { ResultFile } from "../store/pools/result-files.ts";
 
 /** A store that ends an execution together with the file that has its result. */
 export interface PersistingStore extends ExecutionStore {
@@ -19,29 +26,65 @@ export interface PersistOptions {
   readonly logger: Logger;
 }
 
-/** The same store, which stores the results of executions in data pools where their starts ask for it. */
+/** The same store, which stores results and files of executions in data pools where their starts ask for it. */
 export function persistResults<S extends PersistingStore>(store: S, options: PersistOptions): S {
   return {
     ...store,
     finish: async (claim: EndingClaim, outcome: Outcome) => {
-      const { id: executionId, owner, persistTo: target } = claim;
-      if (target === undefined || owner === undefined || outcome.status !== "SUCCEEDED")
+      const { id: executionId, owner, persistTo, outputPool } = claim;
+      const isPlain = persistTo === undefined && outputPool === undefined;
+      if (isPlain || owner === undefined || outcome.status !== "SUCCEEDED")
         return await store.finish(claim, outcome);
-      const output = getOutput(outcome);
-      const kept = output === undefined ? null : nameContents(output).result;
-      // What is kept beside the row is an object already.
-      const content = kept ?? (await keep(options, executionId, outcome.result));
-      const file = content instanceof Problem ? content : { executionId, owner, target, ...content };
+      const maker = { executionId, owner };
+      const file = persistTo === undefined ? null : await nameResult(options, maker, { persistTo, outcome });
+      const pool = outputPool === undefined ? null : namePoolFiles(maker, { outputPool, outcome });
       try {
-        return await store.finishPersisted({ claim, outcome, file });
+        return await store.finishPersisted({ claim, outcome, file, pool });
       } catch (error) {
         if (error instanceof Problem) throw error;
-        // What is wrong with the file must not keep the execution from ending.
-        options.logger.error({ err: error, executionId }, "a result could not be stored in its data pool");
-        return await store.finishPersisted({ claim, outcome, file: notStored() });
+        // What is wrong with a file must not keep the execution from ending.
+        options.logger.error({ err: error, executionId }, "files could not be stored in data pools");
+        return await store.finishPersisted({
+          claim,
+          outcome,
+          file: file === null ? null : notStored(),
+          pool: pool === null ? null : { ...pool, files: notStored() },
+        });
       }
     },
   };
+}
+
+type Succeeded = Extract<Outcome, { readonly status: "SUCCEEDED" }>;
+type Maker = Pick<ResultFile, "executionId" | "owner">;
+
+async function nameResult(
+  options: PersistOptions,
+  maker: Maker,
+  { persistTo: target, outcome }: { readonly persistTo: PinnedTarget; readonly outcome: Succeeded },
+): Promise<ResultFile | Problem> {
+  const kept = nameStored(outcome)?.result ?? null;
+  // What is kept beside the row is an object already.
+  const content = kept ?? (await keep(options, maker.executionId, outcome.result));
+  return content instanceof Problem
+    ? content
+    : { ...maker, target, mediaType: "application/json", ...content };
+}
+
+/** What the run has left for the pool: objects already. */
+function namePoolFiles(
+  maker: Maker,
+  { outputPool, outcome }: { readonly outputPool: PinnedOutput; readonly outcome: Succeeded },
+): NonNullable<PersistedEnding["pool"]> {
+  const { path, dataPoolId, userId } = outputPool;
+  const files = (getOutput(outcome)?.poolFiles ?? []).map(({ name, content: { hash, bytes } }) => ({
+    ...maker,
+    target: { dataPoolId, name, userId },
+    mediaType: chooseMediaType(name),
+    hash,
+    bytes,
+  }));
+  return { place: `/${path.join("/")}`, dataPoolId, files };
 }
 
 /** The result as an object, or why it is none: the execution has succeeded anyway. Never rejects. */

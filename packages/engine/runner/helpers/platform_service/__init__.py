@@ -5,5 +5,6 @@ project or among its requirements takes its place.
 """
 
 from .data_pool import DataPool
+from .output_pool import OutputPool
 
-__all__ = ["DataPool"]
+__all__ = ["DataPool", "OutputPool"]

@@ -7,7 +7,7 @@ import type { Taken } from "../wire/paced-reader.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
 import type { DecodeStep, Frame } from "../wire/frames.ts";
 import { readCause } from "../wire/untrusted-text.ts";
-import { OMITTED, addMetadata } from "../port/run-output.ts";
+import { OMITTED, addMetadata, listContents } from "../port/run-output.ts";
 import type { NotStarted, Outcome } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
 import { ContentNotStored } from "../../content/result-store.ts";
@@ -40,8 +40,12 @@ function nameSignals(): Map<number, string> {
 }
 
 /** Largest payload of each frame that a child may send, in bytes; -1 for all others, so that not even an empty one is accepted. */
-function limitFrames(resultBytes: number): (type: number) => number {
+function limitFrames({
+  resultBytes,
+  hasOutputPool,
+}: Pick<AnswerOptions, "resultBytes" | "hasOutputPool">): (type: number) => number {
   return (type) => {
+    if (type === FRAME.poolFile) return hasOutputPool ? MAX_NAME_BYTES : -1;
     if (type === FRAME.result) return resultBytes;
     if (type === FRAME.metadata) return MAX_METADATA_BYTES;
     if (type === FRAME.content) return MAX_PIECE_BYTES;
@@ -78,7 +82,7 @@ function createAnswerReader(resultBytes: number) {
       status: "SUCCEEDED",
       result: text,
       metadata: omitted.length === 0 ? metadata : addMetadata(metadata, { [OMITTED]: omitted }),
-      ...(output.result === null && output.files.length === 0 ? {} : { output }),
+      ...(listContents(output).length === 0 ? {} : { output }),
     }),
   };
 }
@@ -94,6 +98,8 @@ export type AnswerEvent =
 /** How a child's answer is received. */
 export interface AnswerOptions extends Pick<Settings, "resultBytes" | "inlineBytes" | "results" | "files"> {
   readonly onEvent: (event: AnswerEvent) => void;
+  /** Whether the execution may leave files for a data pool. */
+  readonly hasOutputPool: boolean;
 }
 
 /**
@@ -104,7 +110,7 @@ export function listenForAnswer(connection: Connection, options: AnswerOptions):
   const { resultBytes, inlineBytes, results, onEvent } = options;
   const isLarge = (type: number, size: number) =>
     results !== null && type === FRAME.result && size > inlineBytes;
-  const decoder = createFrameDecoder(limitFrames(resultBytes), isLarge);
+  const decoder = createFrameDecoder(limitFrames(options), isLarge);
   const reader = createAnswerReader(resultBytes);
   let isOver = false;
 

@@ -62,14 +62,15 @@ export function bringIn(
 /** The frames that start an execution in a child: the body is passed on as received, without a copy. */
 export function encodeRequest(request: RunRequest, options: RequestOptions): readonly Uint8Array[] {
   const memory = Math.round(request.version.resources.memory * GIGABYTE);
-  const { executionId } = request;
+  const { executionId, outputPool: pool } = request;
+  const outputPool = pool && { path: pool.path, id: pool.dataPoolId };
   const { resultBytes, linger, inputs, files } = options;
   const { body } = request.input;
   return [
-    // `inputs` and `files` are left out where they are undefined.
+    // `inputs`, `files` and `outputPool` are left out where they are undefined.
     encodeFrame(
       FRAME.request,
-      Buffer.from(JSON.stringify({ executionId, resultBytes, memory, linger, inputs, files })),
+      Buffer.from(JSON.stringify({ executionId, resultBytes, memory, linger, inputs, files, outputPool })),
     ),
     encodeHeader(FRAME.body, body.byteLength),
     body,

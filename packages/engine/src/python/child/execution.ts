@@ -155,6 +155,7 @@ function composeRequest(request: RunRequest, settings: Settings, host: Execution
     const limits = results === null ? undefined : files;
     return {
       frames: encodeRequest(request, { resultBytes, linger: host.needsLive, inputs, files: limits }),
+      hasOutputPool: request.outputPool !== undefined,
     };
   } catch (error) {
     return {
@@ -203,6 +204,7 @@ interface ChildOptions {
   readonly journal: Journal;
   /** The request as the child reads it. */
   readonly frames: readonly Uint8Array[];
+  readonly hasOutputPool: boolean;
   readonly settings: Settings;
   readonly meter: Meter;
   readonly dispatch: Dispatch;
@@ -235,11 +237,13 @@ function attendChild(options: ChildOptions): (action: ChildAction) => void {
   };
 }
 
-function serve({ connections, host, journal, frames, settings, dispatch }: ChildOptions): () => void {
+function serve(options: ChildOptions): () => void {
+  const { connections, host, journal, frames, hasOutputPool, settings, dispatch } = options;
   connections.control.write(frames);
   journal.read(connections.stdout, connections.stderr);
   return listenForAnswer(connections.control, {
     ...settings,
+    hasOutputPool,
     onEvent: (event) =>
       dispatch(
         event.type === "answer" ? { ...event, outcome: explain(event.outcome, host.explainNetwork) } : event,

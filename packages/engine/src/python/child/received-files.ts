@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { explainFileName, foldName } from "@platform/contract/file-name";
 import { isRecord } from "../../base/json.ts";
 import type { FileLimits, Settings } from "../port/settings.ts";
-import type { OutputFile } from "../port/runtime.ts";
+import type { RunOutput } from "../port/runtime.ts";
 import { receiveContent } from "./content-receiver.ts";
 import type { ContentReceiver } from "./content-receiver.ts";
 
@@ -12,14 +12,17 @@ export interface OmittedFile {
   readonly reason: string;
 }
 
+/** What a file belongs to: the result, or the output pool. */
+type Place = "files" | "poolFiles";
+
 /** Files on their way from a run, one after the other. */
 export interface ReceivedFiles {
   /** Each returns what is too much, as a sentence; null: nothing is. */
-  readonly begin: (name: Buffer) => string | null;
+  readonly begin: (name: Buffer, place: Place) => string | null;
   readonly push: (piece: Buffer) => string | null;
   readonly isBehind: () => boolean;
   /** No more come. Rejects where one could not be stored; the caller abandons the others then. */
-  readonly finish: () => Promise<readonly OutputFile[]>;
+  readonly finish: () => Promise<Pick<RunOutput, Place>>;
   readonly listOmitted: () => readonly OmittedFile[];
   /** Nobody wants them. */
   readonly abandon: () => void;
@@ -29,41 +32,51 @@ export interface ReceivedFiles {
 const TAKEN = new Set(["self", "status"]);
 const MAX_SHOWN = 200;
 
+/** Both count together. */
+const SHOWN = {
+  files: "OUTPUT_DIRECTORY",
+  poolFiles: "The output pool, together with OUTPUT_DIRECTORY,",
+} as const;
+
 /** @param onDrained more may be pushed */
 export function receiveFiles(
   results: NonNullable<Settings["results"]>,
   limits: FileLimits,
   onDrained: () => void,
 ): ReceivedFiles {
-  const files: { readonly name: string; readonly receiver: ContentReceiver }[] = [];
+  const files: { readonly name: string; readonly place: Place; readonly receiver: ContentReceiver }[] = [];
   const names = createNames();
   let current: ContentReceiver | null = null;
   let bytes = 0;
   return {
-    begin: (text) => {
+    begin: (text, place) => {
       current?.end();
       current = null;
       if (names.count() >= limits.count)
-        return `OUTPUT_DIRECTORY has too many entries, the limit is ${limits.count} entries.`;
-      const name = names.admit(text);
+        return `${SHOWN[place]} has too many entries, the limit is ${limits.count} entries.`;
+      const name = names.admit(text, place);
       if (name === null) return null;
       current = receiveContent(results, limits.bytes, onDrained);
-      files.push({ name, receiver: current });
+      files.push({ name, place, receiver: current });
       return null;
     },
     push: (piece) => {
       bytes += piece.length;
       if (bytes > limits.bytes)
-        return `OUTPUT_DIRECTORY has too large files, the limit is ${limits.bytes} bytes.`;
+        return `${SHOWN[files.at(-1)?.place ?? "files"]} has too large files, the limit is ${limits.bytes} bytes.`;
       current?.push(piece);
       return null;
     },
     isBehind: () => current?.isBehind() === true,
     finish: async () => {
       current?.end();
-      return Promise.all(
-        files.map(async ({ name, receiver }) => ({ name, content: await receiver.received })),
+      const received = await Promise.all(
+        files.map(async ({ name, place, receiver }) => ({ name, place, content: await receiver.received })),
       );
+      const listOf = (wanted: Place) =>
+        received.flatMap(({ name, place, content }) => (place === wanted ? [{ name, content }] : []));
+      const poolFiles = listOf("poolFiles");
+      return { files: listOf("files"), ...(poolFiles.length === 0 ? {} : { poolFiles }) };
     },
     listOmitted: () => names.omitted,
     abandon: () => {
@@ -74,23 +87,25 @@ export function receiveFiles(
 
 function createNames() {
   const omitted: OmittedFile[] = [];
-  const folded = new Set<string>();
+  const folded = { files: new Set<string>(), poolFiles: new Set<string>() } as const;
   return {
     omitted,
-    count: () => folded.size + omitted.length,
+    count: () => folded.files.size + folded.poolFiles.size + omitted.length,
     /** The name; null: no file can have it. */
-    admit: (text: Buffer): string | null => {
+    admit: (text: Buffer, place: Place): string | null => {
       const name = text.toString("utf8");
-      const reason = isUtf8(text) ? explainName(name, folded) : "Its name is not UTF-8.";
-      if (reason === null) folded.add(foldName(name));
-      else omitted.push({ name: cut(name, MAX_SHOWN), reason });
+      const reason = isUtf8(text) ? explainName(name, place, folded[place]) : "Its name is not UTF-8.";
+      if (reason === null) folded[place].add(foldName(name));
+      else omitted.push({ name: cut(name, MAX_SHOWN), reason: `${PREFIX[place]}${reason}` });
       return reason === null ? name : null;
     },
   };
 }
 
-function explainName(name: string, folded: ReadonlySet<string>): string | null {
-  if (TAKEN.has(name)) return "The result has another link of this name.";
+const PREFIX = { files: "", poolFiles: "In the output pool: " } as const;
+
+function explainName(name: string, place: Place, folded: ReadonlySet<string>): string | null {
+  if (place === "files" && TAKEN.has(name)) return "The result has another link of this name.";
   const reason = explainFileName(name);
   if (reason !== null) return reason;
   return folded.has(foldName(name)) ? "Another file has this name, but for upper and lower case." : null;

@@ -78,7 +78,9 @@ export function receiveOutput(options: ReceivedOutputOptions): ReceivedOutput {
 function takeFrame(parts: Parts, options: ReceivedOutputOptions, { type, payload }: Frame): TakenStep {
   switch (type) {
     case FRAME.file:
-      return describe(open(parts, options).begin(payload));
+      return describe(open(parts, options).begin(payload, "files"));
+    case FRAME.poolFile:
+      return describe(open(parts, options).begin(payload, "poolFiles"));
     case FRAME.content:
       return parts.files === null ? "broken" : describe(parts.files.push(payload));
     case FRAME.omitted:
@@ -110,9 +112,9 @@ async function complete(
   text: Uint8Array,
   result: Promise<RunOutput["result"]>,
 ): Promise<CompleteOutput> {
-  const [content, received] = await Promise.all([result, files?.finish() ?? []]);
+  const [content, received] = await Promise.all([result, files?.finish() ?? { files: [] }]);
   const omitted = [...(files?.listOmitted() ?? []), ...(left ?? [])];
-  return { text, output: { result: content, files: received }, omitted };
+  return { text, output: { result: content, ...received }, omitted };
 }
 
 function describe(excess: string | null): TakenStep {

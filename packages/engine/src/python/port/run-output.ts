@@ -13,8 +13,8 @@ export const [MEASURED, READ, PERSISTED, OMITTED] = [
 ] as const;
 
 /** All that a run returned in files. */
-export function listContents({ result, files }: RunOutput): readonly ReceivedContent[] {
-  return [...(result === null ? [] : [result]), ...files.map(({ content }) => content)];
+export function listContents({ result, files, poolFiles = [] }: RunOutput): readonly ReceivedContent[] {
+  return [...(result === null ? [] : [result]), ...[...files, ...poolFiles].map(({ content }) => content)];
 }
 
 /** Removes what was received; what was kept stays. What cannot be removed now is removed with what killed processes leave. */
@@ -28,12 +28,20 @@ export function getOutput(outcome: Outcome | NotStarted): RunOutput | undefined 
   return outcome.status === "SUCCEEDED" ? outcome.output : undefined;
 }
 
-/** The names by which it is found once it is kept. */
+/** The names by which it is found once it is kept; what goes to a data pool is none of the result. */
 export function nameContents({ result, files }: RunOutput): StoredOutput {
   return {
     result: result === null ? null : toName(result),
     files: files.map(({ name, content }) => ({ name, ...toName(content) })),
   };
+}
+
+/** The same of an outcome; null: nothing is kept beside its row. */
+export function nameStored(outcome: Outcome): StoredOutput | null {
+  const output = getOutput(outcome);
+  if (output === undefined) return null;
+  const stored = nameContents(output);
+  return stored.result === null && stored.files.length === 0 ? null : stored;
 }
 
 function toName({ hash, bytes }: ReceivedContent): ContentName {

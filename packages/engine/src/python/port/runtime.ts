@@ -99,6 +99,13 @@ export interface LogLine {
   readonly message: string;
 }
 
+/** A data pool whose place in the input becomes a folder that a run writes to. */
+export interface OutputPool {
+  /** Where it stands in the input: `data` or `params`, and the member of it, if it is one. */
+  readonly path: readonly string[];
+  readonly dataPoolId: string;
+}
+
 /** A small JSON object that the platform wrote. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
@@ -114,6 +121,8 @@ export interface RunOutput {
   readonly result: ReceivedContent | null;
   /** What it has left in OUTPUT_DIRECTORY, by names that `explainFileName` has nothing against. */
   readonly files: readonly OutputFile[];
+  /** What it has left for the output pool, by such names. Missing: nothing. */
+  readonly poolFiles?: readonly OutputFile[];
 }
 
 /** How an execution ended. The type allows only valid combinations of status and code. */
@@ -160,6 +169,8 @@ export interface RunRequest {
   readonly executionId: string;
   readonly version: RunnableVersion;
   readonly input: ExecutionInput;
+  /** The data pool that gets files of the run: missing, none. */
+  readonly outputPool?: OutputPool;
   /** Wall-clock limit in seconds, counted from the hand-over to the child. */
   readonly timeoutSeconds: number;
   /**

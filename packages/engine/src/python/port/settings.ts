@@ -35,7 +35,7 @@ export interface PythonRuntimeOptions {
   readonly times?: Partial<Times>;
 }
 
-/** What one execution may leave in OUTPUT_DIRECTORY: entries, and bytes of all files together. */
+/** What one execution may leave in OUTPUT_DIRECTORY and its output pool: entries, and bytes of all files together. */
 export interface FileLimits {
   readonly count: number;
   readonly bytes: number;

@@ -15,6 +15,7 @@ export const FRAME = {
   file: 21,
   content: 22,
   omitted: 23,
+  poolFile: 24,
 } as const;
 
 /** Bytes of a frame before its payload. */

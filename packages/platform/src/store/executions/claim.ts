@@ -1,13 +1,19 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import type { PinnedInputs } from "@platform/engine/python/port/runtime";
-import type { Claim, ClaimAnswer, ClaimRequest, PinnedTarget } from "@platform/engine/store/execution-store";
+import type {
+  Claim,
+  ClaimAnswer,
+  ClaimRequest,
+  PinnedOutput,
+  PinnedTarget,
+} from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
 import { SECOND } from "@platform/engine/base/time";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
-import { PERSIST_TO } from "./create-statement.ts";
+import { OUTPUT_POOL, PERSIST_TO } from "./create-statement.ts";
 import type { Events } from "./events.ts";
 import { lookUp } from "./lookup.ts";
 import { selectRecord, toRecord } from "./record.ts";
@@ -28,7 +34,9 @@ interface ClaimRow extends RecordRow {
   readonly workerId: string;
   readonly setbacks: number;
   readonly body: Buffer;
-  readonly references: (PinnedInputs & { readonly [PERSIST_TO]?: PinnedTarget }) | null;
+  readonly references:
+    | (PinnedInputs & { readonly [PERSIST_TO]?: PinnedTarget; readonly [OUTPUT_POOL]?: PinnedOutput })
+    | null;
 }
 
 /** Claims whose answer was lost: until when to look for their rows, at least once, by claim id. Monotonic milliseconds. */
@@ -179,7 +187,7 @@ async function recoverClaim(
 function toClaim(row: ClaimRow): Claim {
   const { id, versionId, timeoutSeconds, attempt, workerId, setbacks, body } = row;
   const resources = fromStoredResources(row);
-  const { [PERSIST_TO]: persistTo, ...references } = row.references ?? {};
+  const { [PERSIST_TO]: persistTo, [OUTPUT_POOL]: outputPool, ...references } = row.references ?? {};
   return {
     id,
     owner: { kind: row.ownerKind, id: row.ownerId, organisationId: row.organisationId },
@@ -189,6 +197,7 @@ function toClaim(row: ClaimRow): Claim {
     body,
     references,
     ...(persistTo === undefined ? {} : { persistTo }),
+    ...(outputPool === undefined ? {} : { outputPool }),
     attempt,
     workerId,
     setbacks,

@@ -12,7 +12,7 @@ import type { NewClaim, NewClaims } from "./claim-new.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
 import { refuseEnded } from "./ended-owners.ts";
-import { CREATE, CREATE_CLAIMED, CREATE_PINNED, PERSIST_TO } from "./create-statement.ts";
+import { CREATE, CREATE_CLAIMED, CREATE_PINNED, OUTPUT_POOL, PERSIST_TO } from "./create-statement.ts";
 import { refuseBeyondLimit, describeLeft } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
 import { findExecution } from "./read.ts";
@@ -265,9 +265,13 @@ function readCreated(
 }
 
 /** What is stored beside the body; null: nothing. */
-function describeBeside({ references, persistTo }: NewExecution): object | null {
-  if (persistTo !== undefined) return { ...references, [PERSIST_TO]: persistTo };
-  return Object.keys(references).length > 0 ? references : null;
+function describeBeside({ references, persistTo, outputPool }: NewExecution): object | null {
+  const beside = {
+    ...references,
+    ...(persistTo === undefined ? {} : { [PERSIST_TO]: persistTo }),
+    ...(outputPool === undefined ? {} : { [OUTPUT_POOL]: outputPool }),
+  };
+  return Object.keys(beside).length > 0 ? beside : null;
 }
 
 /** About what the pins of files take. */

@@ -1,5 +1,5 @@
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
-import { getOutput, nameContents } from "@platform/engine/python/port/run-output";
+import { nameStored } from "@platform/engine/python/port/run-output";
 import { createDatabase } from "../../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
 import { LARGE, VITAL } from "../../postgres/limits.ts";
@@ -116,9 +116,9 @@ export function createPostgresExecutionStore({
     finish: async (claim, outcome) => {
       // Lines that come after the end would be dropped by the fence.
       await log.drainExecution(claim.id);
-      const output = getOutput(outcome);
-      if (output === undefined) return finisher.add({ claim, outcome });
-      return finishWithOutput(vital, events, { ending: { claim, outcome }, output: nameContents(output) });
+      const output = nameStored(outcome);
+      if (output === null) return finisher.add({ claim, outcome });
+      return finishWithOutput(vital, events, { ending: { claim, outcome }, output });
     },
     finishPersisted: async (ending) => {
       await log.drainExecution(ending.claim.id);

@@ -7,25 +7,35 @@ import { FateUnknown } from "../../postgres/retry.ts";
 import { appendEntry } from "../audit/trail.ts";
 import type { NewAuditEntry } from "../audit/trail.ts";
 import { createResultFile } from "../pools/result-files.ts";
-import type { ResultFile } from "../pools/result-files.ts";
+import type { CreatedFile, ResultFile } from "../pools/result-files.ts";
 import type { Events } from "./events.ts";
 import { describeEnd, findEnded } from "./finish.ts";
 import { toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
-/** The end of an execution whose result is stored in a data pool besides. */
+/** The end of an execution that stores files in data pools besides. */
 export interface PersistedEnding {
   readonly claim: ClaimKey;
   readonly outcome: Extract<Outcome, { readonly status: "SUCCEEDED" }>;
-  /** What is to become of the result; a Problem: its content could not be kept. */
-  readonly file: ResultFile | Problem;
+  /** What is to become of the result; a Problem: its content could not be kept. Null: nothing. */
+  readonly file: ResultFile | Problem | null;
+  /** What the output pool gets; null: there is none. */
+  readonly pool: PoolFiles | null;
+}
+
+/** The files that a run has left for a data pool: all are stored, or none. */
+interface PoolFiles {
+  /** Of the pool in the input. */
+  readonly place: string;
+  readonly dataPoolId: string;
+  readonly files: readonly ResultFile[] | Problem;
 }
 
 /** Refusals of the file alone. */
 const REASONS: ReadonlySet<string> = new Set(["DATA_REFERENCE_INVALID", "QUOTA_EXCEEDED"]);
 
 /**
- * Writes an end and the file in one transaction: there is the file of an execution that has succeeded, or its metadata say why there is none.
+ * Writes an end and the files in one transaction: there are the files of an execution that has succeeded, or its metadata say why there are none.
  * Returns as `finish`, and can be repeated as it.
  *
  * @throws Problem UNAVAILABLE
@@ -45,16 +55,18 @@ export async function finishPersisted(
 async function writeBoth(
   database: Database,
   { origin, quotaBytes }: { readonly origin: string; readonly quotaBytes: number },
-  { claim, outcome, file }: PersistedEnding,
+  { claim, outcome, file, pool }: PersistedEnding,
 ): Promise<readonly RecordRow[]> {
   try {
     return await database.transaction(async (run) => {
-      const { said, entry } = await storeFile(run, file, quotaBytes);
+      const ofResult = file === null ? NOTHING : await storeResult(run, file, quotaBytes);
+      const ofPool = pool === null ? NOTHING : await storePool(run, pool, quotaBytes);
+      const said = { ...ofResult.said, ...ofPool.said };
       const metadata = addMetadata(outcome.metadata, { [PERSISTED]: said });
       const rows = await run<RecordRow>(describeEnd(origin, { claim, outcome: { ...outcome, metadata } }));
       if (rows.length === 0) throw new NotHeld();
       // Last: who holds a log waits for nothing else.
-      if (entry !== null) await appendEntry(run, entry);
+      for (const entry of [...ofResult.entries, ...ofPool.entries]) await appendEntry(run, entry);
       return rows;
     });
   } catch (error) {
@@ -68,22 +80,54 @@ async function writeBoth(
 /** Takes the file back. */
 class NotHeld extends Error {}
 
-/** What the metadata say of it, and the entry of the audit log. */
-async function storeFile(
+/** What the metadata say, and the entries of the audit log. */
+interface Stored {
+  readonly said: Metadata;
+  readonly entries: readonly NewAuditEntry[];
+}
+
+const NOTHING: Stored = { said: {}, entries: [] };
+
+async function storeResult(
   run: RunStatement,
   file: ResultFile | Problem,
   quotaBytes: number,
-): Promise<{ readonly said: Metadata; readonly entry: NewAuditEntry | null }> {
-  if (file instanceof Problem) return { said: explain(file), entry: null };
-  // A refusal takes back what was done for the file, and nothing else.
-  await run({ text: "savepoint before_file" });
+): Promise<Stored> {
+  const stored = await storeFiles(run, file instanceof Problem ? file : [file], quotaBytes);
+  if (stored instanceof Problem) return { said: explain(stored), entries: [] };
+  return { said: { ...stored[0]?.file }, entries: stored.map(({ entry }) => entry) };
+}
+
+async function storePool(
+  run: RunStatement,
+  { place, dataPoolId, files }: PoolFiles,
+  quotaBytes: number,
+): Promise<Stored> {
+  const stored = await storeFiles(run, files, quotaBytes);
+  const became = stored instanceof Problem ? explain(stored) : { files: stored.map(({ file }) => file) };
+  return {
+    said: { pools: { [place]: { dataPoolId, ...became } } },
+    entries: stored instanceof Problem ? [] : stored.map(({ entry }) => entry),
+  };
+}
+
+/** All of them, or why none of them. */
+async function storeFiles(
+  run: RunStatement,
+  files: readonly ResultFile[] | Problem,
+  quotaBytes: number,
+): Promise<readonly CreatedFile[] | Problem> {
+  if (files instanceof Problem) return files;
+  // A refusal takes back what was done for the files, and nothing else.
+  await run({ text: "savepoint before_files" });
   try {
-    const created = await createResultFile(run, file, quotaBytes);
-    return { said: { ...created.file }, entry: created.entry };
+    const created: CreatedFile[] = [];
+    for (const file of files) created.push(await createResultFile(run, file, quotaBytes));
+    return created;
   } catch (error) {
     if (!(error instanceof Problem) || !REASONS.has(error.code)) throw error;
-    await run({ text: "rollback to savepoint before_file" });
-    return { said: explain(error), entry: null };
+    await run({ text: "rollback to savepoint before_files" });
+    return error;
   }
 }
 

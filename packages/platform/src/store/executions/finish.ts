@@ -1,5 +1,5 @@
 import type { StoredOutput } from "@platform/engine/content/result-store";
-import { getOutput, nameContents } from "@platform/engine/python/port/run-output";
+import { nameStored } from "@platform/engine/python/port/run-output";
 import type { ClaimKey, ExecutionRecord } from "@platform/engine/store/execution-store";
 import type { Outcome } from "@platform/engine/python/port/runtime";
 import { MEGABYTE } from "@platform/engine/base/bytes";
@@ -90,10 +90,8 @@ function describeWithOutput(origin: string, ending: Ending, output: StoredOutput
 
 /** The statement that writes one end, with what is kept beside its row. */
 export function describeEnd(origin: string, ending: Ending): Statement {
-  const output = getOutput(ending.outcome);
-  return output === undefined
-    ? finishOne(origin, ending)
-    : describeWithOutput(origin, ending, nameContents(output));
+  const output = nameStored(ending.outcome);
+  return output === null ? finishOne(origin, ending) : describeWithOutput(origin, ending, output);
 }
 
 function measureBytes({ outcome }: Ending): number {

@@ -8,11 +8,12 @@ import type { Database, RunStatement } from "../../postgres/database.ts";
 import type { NewAuditEntry } from "../audit/trail.ts";
 import { placeFile } from "./pool-files.ts";
 
-/** The result of an execution, whose object is kept already, as a file. */
+/** The result of an execution, or a file that it has left, whose object is kept already, as a file. */
 export interface ResultFile {
   readonly executionId: string;
   readonly owner: Owner;
   readonly target: PinnedTarget;
+  readonly mediaType: string;
   /** Names the object. */
   readonly hash: string;
   readonly bytes: number;
@@ -25,7 +26,7 @@ interface NamedFile {
 }
 
 /** A file, and its entry in the audit log: to be appended last in the transaction, since it locks the log. */
-interface CreatedFile {
+export interface CreatedFile {
   readonly file: NamedFile;
   readonly entry: NewAuditEntry;
 }
@@ -96,7 +97,7 @@ function toValues(
 /** Stores it as whoever stores a file by hand. @throws Problem DATA_REFERENCE_INVALID, QUOTA_EXCEEDED */
 export async function createResultFile(
   run: RunStatement,
-  { executionId, owner, target, hash, bytes }: ResultFile,
+  { executionId, owner, target, mediaType, hash, bytes }: ResultFile,
   quotaBytes: number,
 ): Promise<CreatedFile> {
   await run({ text: `select p.id from ${WRITABLE} for no key update of p`, values: toValues(owner, target) });
@@ -105,7 +106,7 @@ export async function createResultFile(
   if (pool === null) throw refuseTarget();
   const { organisationId, isOwn, applicationId } = pool;
   const name = target.name ?? `${executionId}.json`;
-  const file = { poolId: target.dataPoolId, name, mediaType: "application/json", hash, bytes };
+  const file = { poolId: target.dataPoolId, name, mediaType, hash, bytes };
   const creator = { userId: target.userId, applicationId };
   const allowance = { organisationId, isOwn, quotaBytes };
   const id = await placeFile(run, { ...file, creator, mayReplace: true }, allowance);

@@ -1,0 +1,254 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { PoolFile } from "@platform/contract/platform-api/data-pools";
+import type { Outcome, OutputFile } from "@platform/engine/python/port/runtime";
+import type { Claim } from "@platform/engine/store/execution-store";
+import { createKeptObjects } from "../objects/kept-objects.ts";
+import { createLocalObjects } from "../objects/local-objects.ts";
+import type { Objects } from "../objects/object-store.ts";
+import type { Database } from "../postgres/database.ts";
+import {
+  createExecutionDatabase,
+  createPostgresExecutionStore,
+} from "../store/executions/execution-store.ts";
+import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
+import { createObjectRows } from "../store/objects/object-rows.ts";
+import { createApiCaller } from "../testing/api-calls.ts";
+import type { CallApi } from "../testing/api-calls.ts";
+import { createTestService, createTestUser } from "../testing/fixtures.ts";
+import type { TestService, TestUser } from "../testing/fixtures.ts";
+import { TEST_POOL_BYTES, createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { createRecordingLogger, createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+import { persistResults } from "./persist-results.ts";
+
+let home: TestDatabase;
+let database: Database;
+let store: PostgresExecutionStore;
+let here: TestInstance;
+let objects: Objects;
+let folder: string;
+let call: CallApi;
+let owner: TestUser;
+let service: TestService;
+let pool: string;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), "outputs-"));
+  database = createExecutionDatabase(home.target, { logger: home.logger });
+  objects = createKeptObjects(createLocalObjects(folder), createObjectRows(home.database, 30));
+  store = persistResults(createPostgresExecutionStore({ database, poolBytes: TEST_POOL_BYTES }), {
+    objects,
+    logger: createRecordingLogger(),
+  });
+  here = await createTestInstance({ database: home.database, executionStore: store });
+  call = createApiCaller(here);
+});
+afterAll(async () => {
+  await here?.close();
+  await store?.close();
+  await database?.close();
+  await home?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  owner = await createTestUser(here);
+  service = await createTestService(here, owner);
+  pool = String((await call(owner, "POST /data-pools", { name: "Tours" })).body["id"]);
+});
+
+/** A job that runs and writes to the pool. */
+async function run(body: object = {}): Promise<Claim> {
+  const started = await call(owner, `POST /jobs?serviceKey=${service.serviceKey}`, { data: {}, ...body });
+  const outputPool = { path: ["params", "tours"], dataPoolId: pool, userId: owner.userId };
+  return { ...(await claim(String(started.body["id"]))), outputPool };
+}
+
+/** As a worker does. */
+async function claim(id: string): Promise<Claim> {
+  const { claims } = await store.claim({
+    workerId: "worker",
+    sandboxLevel: "B",
+    limit: 100,
+    free: { cpu: 100, memory: 100 },
+    leaseSeconds: 60,
+    excludedVersionIds: [],
+  });
+  const found = claims.find((one) => one.id === id);
+  if (found === undefined) throw new Error("The execution was not claimed.");
+  return found;
+}
+
+/** What a run has left: kept, as the worker does before the end. */
+async function succeed(contents: Readonly<Record<string, string>>): Promise<Outcome> {
+  const poolFiles: OutputFile[] = [];
+  for (const [name, text] of Object.entries(contents)) {
+    const content = await objects.receive(Readable.from([text]), 1000);
+    await content.keep();
+    await content.drop();
+    poolFiles.push({ name, content });
+  }
+  const output = { result: null, files: [], poolFiles };
+  return { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null, output };
+}
+
+const listFiles = async () =>
+  (await call(owner, `GET /data-pools/${pool}/files`)).body["items"] as readonly PoolFile[];
+
+async function readPersisted(id: string): Promise<unknown> {
+  const { body } = await call(owner, `GET /jobs/${id}/result`);
+  return (body["metadata"] as Readonly<Record<string, unknown>>)["_persisted"];
+}
+
+test("what a run has left is in the pool when it has succeeded, with new ids in the place of what was there, and the metadata name it", async () => {
+  await store.finish(await run(), await succeed({ "Tour.csv": "old" }));
+  const [before] = await listFiles();
+  const running = await run();
+  expect(await store.finish(running, await succeed({ "tour.csv": "a,b", "plot.png": "p" }))).toBe(true);
+  const files = await listFiles();
+  expect(files).toMatchObject([
+    { name: "plot.png", type: "image/png", bytes: 1 },
+    { name: "tour.csv", type: "text/csv", bytes: 3, dataSourceDescriptorId: before?.dataSourceDescriptorId },
+  ]);
+  expect(files[1]?.fileId).not.toBe(before?.fileId);
+  const named = [files[1], files[0]].map((file) => ({ reference: file?.reference, name: file?.name }));
+  expect(await readPersisted(running.id)).toEqual({
+    pools: { "/params/tours": { dataPoolId: pool, files: named } },
+  });
+  expect((await call(owner, `GET /jobs/${running.id}/result/tour.csv`)).status).toBe(404);
+});
+
+test("the result and the files are stored together where a start asks for both", async () => {
+  const running = await run({ persistTo: { dataPoolId: pool, name: "result.json" } });
+  await store.finish(running, await succeed({ "tour.csv": "a,b" }));
+  expect((await listFiles()).map(({ name }) => name)).toEqual(["result.json", "tour.csv"]);
+  expect(await readPersisted(running.id)).toMatchObject({
+    name: "result.json",
+    pools: { "/params/tours": { files: [{ name: "tour.csv" }] } },
+  });
+});
+
+test("an end that is written again makes the files once; one of a lost claim, and a failure, make none", async () => {
+  const running = await run();
+  const outcome = await succeed({ a: "1", b: "2" });
+  expect(await store.finish({ ...running, attempt: 2 }, outcome)).toBe(false);
+  expect(await listFiles()).toEqual([]);
+  const answers = await Promise.all([store.finish(running, outcome), store.finish(running, outcome)]);
+  expect([...answers, await store.finish(running, outcome)]).toEqual([true, true, true]);
+  const rows = await home.database.query({
+    text: "select count(*)::int as count from pool_file where pool_id = $1",
+    values: [pool],
+  });
+  expect(rows).toEqual([{ count: 2 }]);
+  const failing = await run();
+  await store.finish(failing, { status: "FAILED", code: "USER_ERROR", detail: "It failed." });
+  expect(await listFiles()).toHaveLength(2);
+});
+
+test("of files that the pool can take in part, none is stored: the execution succeeds, and its metadata say why", async () => {
+  const big = { hash: "2".repeat(64), bytes: TEST_POOL_BYTES - 3 };
+  await home.database.query({
+    text: `with kept as (insert into object (hash) values ($4) on conflict do nothing)
+      insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by)
+      select gen_random_uuid(), $1, $2, gen_random_uuid(), 'big', 'big', '', $4, $5, $3`,
+    values: [pool, owner.organisationId, owner.userId, big.hash, big.bytes],
+  });
+  const running = await run();
+  expect(await store.finish(running, await succeed({ a: "12", b: "345" }))).toBe(true);
+  expect(await readPersisted(running.id)).toEqual({
+    pools: {
+      "/params/tours": { dataPoolId: pool, code: "QUOTA_EXCEEDED", detail: expect.stringMatching(/hold/u) },
+    },
+  });
+  expect((await listFiles()).map(({ name }) => name)).toEqual(["big"]);
+});
+
+test("a right that was withdrawn meanwhile, and a pool that was deleted, store nothing", async () => {
+  const refused = { code: "DATA_REFERENCE_INVALID", detail: expect.stringMatching(/no such data pool/u) };
+  const viewed = await run();
+  const deleted = await run();
+  await home.database.query({
+    text: "update member set role = 'viewer' where organisation_id = $1 and user_id = $2",
+    values: [owner.organisationId, owner.userId],
+  });
+  expect(await store.finish(viewed, await succeed({ a: "1" }))).toBe(true);
+  await home.database.query({
+    text: "update member set role = 'owner' where organisation_id = $1 and user_id = $2",
+    values: [owner.organisationId, owner.userId],
+  });
+  expect(await listFiles()).toEqual([]);
+  await call(owner, `DELETE /data-pools/${pool}`);
+  expect(await store.finish(deleted, await succeed({ a: "1" }))).toBe(true);
+  for (const { id } of [viewed, deleted])
+    expect(await readPersisted(id)).toEqual({
+      pools: { "/params/tours": { dataPoolId: pool, ...refused } },
+    });
+});
+
+test("a process that is killed while it stores files leaves all of them or none, and never an end without them", async () => {
+  const running = await run();
+  const outcome = await succeed({ a: "1", b: "2", c: "3" });
+  // The execution is held by another, so that the transaction stands still when its files are written.
+  let ended: Promise<string> | undefined;
+  await home.database.transaction(async (hold) => {
+    await hold({ text: "select id from execution where id = $1 for update", values: [running.id] });
+    ended = store.finish(running, outcome).then(String, () => "broken");
+    const findWaiting = () =>
+      home.database.query<{ readonly pid: number }>({
+        text: `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        values: [],
+      });
+    await expect.poll(async () => (await findWaiting()).length, { timeout: 60_000 }).toBe(1);
+    const [{ pid } = { pid: 0 }] = await findWaiting();
+    // What the server sees of a worker that is gone.
+    await home.database.query({ text: "select pg_terminate_backend($1)", values: [pid] });
+    expect(await ended).toBe("broken");
+    expect(await readState(running.id)).toEqual({ rows: 0, state: "RUNNING" });
+  });
+  expect(await store.finish(running, outcome)).toBe(true);
+  expect(await readState(running.id)).toEqual({ rows: 3, state: "SUCCEEDED" });
+});
+
+async function readState(id: string) {
+  const [row] = await home.database.query<{ readonly rows: number; readonly state: string }>({
+    text: `select (select count(*)::int from pool_file where pool_id = $2) as rows, status as state from execution where id = $1`,
+    values: [id, pool],
+  });
+  return row ?? { rows: -1, state: "" };
+}
+
+test("a start says where the pool stands, is refused where the caller may not write, and its claim has the pool", async () => {
+  const tours = { type: "object", format: "output-pool" };
+  const schema = { type: "object", properties: { params: { type: "object", properties: { tours } } } };
+  await home.database.query({
+    text: "update version set input_schema = $2 where id = $1",
+    values: [service.versionId, JSON.stringify(schema)],
+  });
+  const start = (dataPoolId: string, more: object = {}) =>
+    call(owner, `POST /jobs?serviceKey=${service.serviceKey}`, {
+      params: { tours: { dataPoolId } },
+      ...more,
+    });
+  const stranger = await createTestUser(here);
+  const foreign = String((await call(stranger, "POST /data-pools", { name: "Theirs" })).body["id"]);
+  const unknown = await start("00000000-0000-4000-8000-000000000000");
+  expect(unknown).toMatchObject({
+    status: 422,
+    body: { code: "DATA_REFERENCE_INVALID", errors: [{ path: "/params/tours" }] },
+  });
+  const { requestId: _, ...saidOfUnknown } = unknown.body;
+  const { requestId: __, ...saidOfForeign } = (await start(foreign)).body;
+  expect(saidOfForeign).toEqual(saidOfUnknown);
+  const persistTo = { dataPoolId: pool, name: "r.json" };
+  const running = await claim(String((await start(pool, { persistTo })).body["id"]));
+  expect(running).toMatchObject({
+    persistTo: { ...persistTo, userId: owner.userId },
+    outputPool: { path: ["params", "tours"], dataPoolId: pool, userId: owner.userId },
+    references: {},
+  });
+});
