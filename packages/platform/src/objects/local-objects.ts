@@ -23,6 +23,12 @@ import { FILE_MODE, explainFull, receiveContent } from "./receive-content.ts";
 /** The folder, below that of the objects, of what is received. */
 export const INCOMING = "incoming";
 
+/**
+ * Read at once. Downloads of 128 MB in turn with 64 kB, the default, at a load of 20 to 30: 1.04 and 1.24 times as long as from a bare stream instead of
+ * 1.28 and 1.80, for 0.78 and 0.52 s of CPU instead of 0.88 and 0.74 (2026-11-23).
+ */
+const READ_BYTES = 256 * 1024;
+
 const SHARD = /^[0-9a-f]{2}$/u;
 
 /**
@@ -79,8 +85,10 @@ async function readFrom(hash: string, path: string, range: ByteRange | undefined
   const file = await open(path).catch((error: unknown) => {
     throw isMissing(error) ? new ObjectMissing(hash) : error;
   });
-  if (range === undefined) return file.createReadStream();
-  if (range.start < range.end) return file.createReadStream({ start: range.start, end: range.end - 1 });
+  const options = { highWaterMark: READ_BYTES };
+  if (range === undefined) return file.createReadStream(options);
+  if (range.start < range.end)
+    return file.createReadStream({ ...options, start: range.start, end: range.end - 1 });
   await file.close();
   return Readable.from([]);
 }
