@@ -217,6 +217,7 @@ async function measureValue(world: World, serviceKey: string): Promise<void> {
   for (const [name, data] of Object.entries(VALUES)) {
     const body = JSON.stringify({ data });
     const bytes = Buffer.from(body);
+    const durable: number[] = [];
     const pairs: Pairs = { own: [], bare: [] };
     for (let turn = -UNCOUNTED; turn < VALUE_ROUNDS; turn++) {
       const began = performance.now();
@@ -224,11 +225,17 @@ async function measureValue(world: World, serviceKey: string): Promise<void> {
       const parsed = performance.now();
       const answer = await client.send("POST", consumer.endpoint, body);
       const started = performance.now();
+      await writeFile(join(world.directory, "durable"), bytes, { flush: true });
+      const written = performance.now();
       if (answer.status !== 201) throw new Error(`The start was answered ${answer.status}: ${answer.body}`);
       if (turn < 0) continue;
       pairs.bare.push(parsed - began);
       pairs.own.push(started - parsed);
+      durable.push(written - started);
     }
+    stdout.write(
+      `       ${round(median(durable))} ms to write that body to a file of the same disk, with fsync\n`,
+    );
     recordPairs(`start with 1 MB by value (${name}), as a multiple of JSON.parse of it`, pairs, 2);
   }
   client.close();
