@@ -44,8 +44,12 @@ export interface Output {
   readonly hasWritten: () => boolean;
   /** Prints a line on standard output; does nothing with `--json`. */
   readonly print: (text: string) => void;
-  /** Prints an aligned table on standard output, the header in bold; does nothing with `--json`. */
-  readonly printTable: (header: readonly string[], rows: readonly (readonly string[])[]) => void;
+  /** Prints an aligned table on standard output, the header in bold, and `empty` in place of one without rows; does nothing with `--json`. */
+  readonly printTable: (
+    header: readonly string[],
+    rows: readonly (readonly string[])[],
+    empty?: string,
+  ) => void;
   /** Writes text to standard output, with and without `--json`. No line break is added. */
   readonly write: (text: string) => void;
   /** Prints a line on standard error. */
@@ -83,9 +87,11 @@ export function createOutput(options: OutputOptions): Output {
     isJson,
     hasWritten: () => hasWritten,
     print,
-    printTable: (header, rows) => {
-      for (const [index, line] of formatTable(header, rows).entries())
-        print(index === 0 ? paint("bold", line) : line);
+    printTable: (header, rows, empty) => {
+      if (empty !== undefined && rows.length === 0) print(empty);
+      else
+        for (const [index, line] of formatTable(header, rows).entries())
+          print(index === 0 ? paint("bold", line) : line);
     },
     write,
     note,

@@ -19,6 +19,7 @@ export const listApplicationsCommand = defineCommand({
     context.output.printTable(
       ["NAME", "ID", "CREATED"],
       applications.map(({ id, name, createdAt }) => [cleanText(name), id, createdAt]),
+      "No applications yet. Make one with 'platform applications create'.",
     );
     return { json: applications, succeeded: true };
   },

@@ -12,6 +12,13 @@ test("audit shows who did what, and says of whom it is not proven", async () => 
   );
 });
 
+test("audit says that no entry is as the options say, also where an action is mistyped", async () => {
+  expect(await run("--action", "access-key.revok")).toMatchObject({
+    exitCode: 0,
+    stdout: "No entry is as the options say.\n",
+  });
+});
+
 test("audit says where nobody knows who it was", async () => {
   expect((await run("--action", "access-key.use")).stdout).toMatch(
     /\n2026-11-20 21:17:00 +unknown +access-key\.use +refused /u,

@@ -66,10 +66,12 @@ export const auditCommand = defineCommand({
     const events = await readAllPages((query) => client.listAuditEvents({ query: { ...query, ...filter } }));
     if (options.format === "jsonl") for (const event of events) context.output.print(JSON.stringify(event));
     else if (options.format === "csv") for (const line of toCsv(events)) context.output.print(line);
-    else context.output.printTable(["TIME", "WHO", "ACTION", "OUTCOME", "TARGET", "FROM"], events.map(toRow));
+    else context.output.printTable(HEADER, events.map(toRow), "No entry is as the options say.");
     return { json: events, succeeded: true };
   },
 });
+
+const HEADER = ["TIME", "WHO", "ACTION", "OUTCOME", "TARGET", "FROM"];
 
 function toRow({ at, actor, action, outcome, target, ip }: AuditEvent): readonly string[] {
   return [

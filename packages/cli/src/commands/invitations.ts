@@ -43,19 +43,17 @@ export const invitationsCommand = defineCommand({
       return { json: { id: revoke }, succeeded: true };
     }
     const invitations = await readAllPages((query) => client.listInvitations({ query }));
-    if (invitations.length === 0)
-      context.output.print("No open invitations. Make one with 'platform invite'.");
-    else
-      context.output.printTable(
-        ["ID", "FOR", "ROLE", "BY", "EXPIRES"],
-        invitations.map(({ id, email, role, invitedBy, expiresAt }) => [
-          id,
-          cleanText(email ?? "whoever has the link"),
-          role,
-          cleanText(invitedBy),
-          expiresAt,
-        ]),
-      );
+    context.output.printTable(
+      ["ID", "FOR", "ROLE", "BY", "EXPIRES"],
+      invitations.map(({ id, email, role, invitedBy, expiresAt }) => [
+        id,
+        cleanText(email ?? "whoever has the link"),
+        role,
+        cleanText(invitedBy),
+        expiresAt,
+      ]),
+      "No open invitations. Make one with 'platform invite'.",
+    );
     return { json: invitations, succeeded: true };
   },
 });

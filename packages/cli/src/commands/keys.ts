@@ -30,6 +30,7 @@ export const listKeysCommand = defineCommand({
         expiresAt ?? "never",
         keyId,
       ]),
+      "No access keys yet. Make one with 'platform keys create'.",
     );
     return { json: keys, succeeded: true };
   },

@@ -144,13 +144,14 @@ test("the environment wins over the stored login", async () => {
   });
 });
 
-test("set-context chooses by name or id, and the next command works in it", async () => {
+test("set-context chooses by name, slug or id, and the next command works in it", async () => {
   await login(TOKEN);
   const chosen = await home.run(["set-context", "Quantum Lab", "--json"]);
   expect(JSON.parse(chosen.stdout)).toMatchObject({ organization: { id: "org-2" } });
   const me = await home.run(["whoami", "--json"]);
   expect(JSON.parse(me.stdout)).toMatchObject({ organization: { name: "Quantum Lab" } });
 
+  expect((await home.run(["set-context", "ada"])).stdout).toContain("Working in 'Ada' (org-1)");
   const unknown = await home.run(["set-context", "nobody"]);
   expect(unknown.exitCode).toBe(1);
   expect(unknown.stderr).toContain("Quantum Lab (org-2)");

@@ -26,20 +26,18 @@ export const searchMarketplaceCommand = defineCommand({
       ...(tag === undefined ? {} : { tag }),
     };
     const found = await readAllPages((query) => client.listMarketplace({ query: { ...query, ...filter } }));
-    if (found.length === 0) context.output.print("No service was found.");
-    else {
-      context.output.printTable(
-        ["NAME", "TITLE", "PROVIDER", "LATEST", "FREE PLAN", "KEY"],
-        found.map((card) => [
-          cleanText(card.serviceName),
-          cleanText(card.title),
-          cleanText(card.providerName),
-          card.latestVersion,
-          card.hasFreePlan ? "yes" : "no",
-          card.serviceKey,
-        ]),
-      );
-    }
+    context.output.printTable(
+      ["NAME", "TITLE", "PROVIDER", "LATEST", "FREE PLAN", "KEY"],
+      found.map((card) => [
+        cleanText(card.serviceName),
+        cleanText(card.title),
+        cleanText(card.providerName),
+        card.latestVersion,
+        card.hasFreePlan ? "yes" : "no",
+        card.serviceKey,
+      ]),
+      "No service was found.",
+    );
     return { json: found, succeeded: true };
   },
 });

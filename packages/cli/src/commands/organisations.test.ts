@@ -18,6 +18,8 @@ test("organisations rm deletes the one that is named, in which nobody needs to w
   expect(scene.peer.requests).toContain("DELETE /api/organizations/org-2");
   const unknown = await run("rm", "Quantum Lab");
   expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining("organisations ls")]);
+  // The user is a member of an organisation that has this name.
+  expect(unknown.stderr).toContain("No organisation of yours has the slug or id 'Quantum Lab'.");
   expect((await run("rm")).exitCode).toBe(2);
 });
 

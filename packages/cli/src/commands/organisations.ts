@@ -65,9 +65,13 @@ export const removeOrganisationCommand = defineCommand({
     const organisations = await readAllPages((query) => client.listOrganizations({ query }));
     const found = organisations.find(({ id, slug }) => id === wanted || slug === wanted);
     if (found === undefined)
-      throw new UserError("ORGANISATION_NOT_FOUND", `You are not a member of an organisation '${wanted}'.`, {
-        hint: "See 'platform organisations ls' for their slugs and ids.",
-      });
+      throw new UserError(
+        "ORGANISATION_NOT_FOUND",
+        `No organisation of yours has the slug or id '${wanted}'.`,
+        {
+          hint: "See 'platform organisations ls' for their slugs and ids.",
+        },
+      );
     // Only the organisation of a request is changed.
     const session = await openSession(context, found.id);
     await session.client.deleteOrganization({ params: { id: found.id } });

@@ -118,10 +118,6 @@ function omitMissing<T extends object>(values: T): { [K in keyof T]?: Exclude<T[
 
 /** Prints plans as a table. */
 export function printPlans({ output }: CommandContext, plans: readonly Plan[]): void {
-  if (plans.length === 0) {
-    output.print("No plans yet.");
-    return;
-  }
   output.printTable(
     [
       "PLAN",
@@ -145,6 +141,7 @@ export function printPlans({ output }: CommandContext, plans: readonly Plan[]): 
       String(plan.limits.concurrent ?? "-"),
       String(plan.limits.applications ?? "-"),
     ]),
+    "No plans yet.",
   );
 }
 

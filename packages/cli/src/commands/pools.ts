@@ -36,6 +36,7 @@ export const listPoolsCommand = defineCommand({
           formatBytes(bytes),
           id,
         ]),
+        "No data pools yet. Make one with 'platform pools create'.",
       );
       return { json: pools, succeeded: true };
     }
@@ -48,6 +49,7 @@ export const listPoolsCommand = defineCommand({
         createdAt,
         fileId,
       ]),
+      "No files yet. Store some with 'platform pools upload'.",
     );
     return { json: files, succeeded: true };
   },

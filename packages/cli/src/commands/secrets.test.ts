@@ -28,6 +28,13 @@ test("secrets set says itself that a value is too short or too long, and sends n
   expect((await run(["set", "PIN"], "\u{1F511}".repeat(7))).exitCode).toBe(2);
 });
 
+test.each(["secrets", "variables"])("%s ls says that there are none, and how to set one", async (group) => {
+  expect(await run(["ls"], undefined, group)).toMatchObject({
+    exitCode: 0,
+    stdout: `No ${group} yet. Set one with 'platform ${group} set'.\n`,
+  });
+});
+
 test("secrets ls and rm know names only", async () => {
   await run(["set", "API_TOKEN"], "a value that is long");
   const { stdout } = await run(["ls"]);

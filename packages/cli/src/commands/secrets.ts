@@ -64,6 +64,7 @@ export const listSecretsCommand = defineCommand({
         changedAt,
         cleanText(changedBy ?? "-"),
       ]),
+      "No secrets yet. Set one with 'platform secrets set'.",
     );
     return { json: secrets, succeeded: true };
   },

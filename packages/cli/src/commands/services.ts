@@ -16,20 +16,17 @@ export const servicesCommand = defineCommand({
   run: async (context) => {
     const { client } = await openSession(context);
     const services = await readAllPages((query) => client.listServices({ query }));
-    if (services.length === 0)
-      context.output.print("No services yet. Deploy one with 'platform up' in a project's folder.");
-    else {
-      context.output.printTable(
-        ["NAME", "LATEST", "PUBLISHED", "KEY", "CREATED"],
-        services.map((service) => [
-          cleanText(service.name),
-          service.latestVersion ?? "-",
-          service.publication ?? "no",
-          service.key,
-          service.createdAt,
-        ]),
-      );
-    }
+    context.output.printTable(
+      ["NAME", "LATEST", "PUBLISHED", "KEY", "CREATED"],
+      services.map((service) => [
+        cleanText(service.name),
+        service.latestVersion ?? "-",
+        service.publication ?? "no",
+        service.key,
+        service.createdAt,
+      ]),
+      "No services yet. Deploy one with 'platform up' in a project's folder.",
+    );
     return { json: services, succeeded: true };
   },
 });

@@ -12,7 +12,7 @@ export const setContextCommand = defineCommand({
     "Services and jobs belong to an organisation. Without an argument, shows a list on the terminal to choose from.",
     "The variable PLATFORM_ORGANIZATION_ID takes precedence over the stored context.",
   ],
-  arguments: { organization: { description: "Id or name of the organisation", required: false } },
+  arguments: { organization: { description: "Id, slug or name of the organisation", required: false } },
   options: {},
   examples: [
     { command: "platform set-context", comment: "Choose from a list" },
@@ -42,20 +42,21 @@ async function choose(
   given: string | undefined,
 ): Promise<Organization> {
   const wanted = given ?? (await ask(context, organizations, current));
-  const matches = organizations.filter(({ id, name }) => id === wanted || name === wanted);
-  const exact = matches.find(({ id }) => id === wanted) ?? (matches.length === 1 ? matches[0] : undefined);
+  const isNamed = ({ id, slug }: Organization) => id === wanted || slug === wanted;
+  const matches = organizations.filter((one) => isNamed(one) || one.name === wanted);
+  const exact = matches.find(isNamed) ?? (matches.length === 1 ? matches[0] : undefined);
   if (exact !== undefined) return exact;
   const known = organizations.map(({ id, name }) => `${name} (${id})`);
   throw matches.length > 1
     ? new UserError(
-        "ORGANIZATION_AMBIGUOUS",
+        "ORGANISATION_AMBIGUOUS",
         `You are a member of several organisations named '${wanted}'.`,
         {
-          hint: "Use the id instead of the name.",
+          hint: "Use the slug or the id instead of the name.",
           details: known,
         },
       )
-    : new UserError("ORGANIZATION_NOT_FOUND", `You are not a member of an organisation '${wanted}'.`, {
+    : new UserError("ORGANISATION_NOT_FOUND", `You are not a member of an organisation '${wanted}'.`, {
         hint: "Choose one of your organisations, listed above.",
         details: known,
       });

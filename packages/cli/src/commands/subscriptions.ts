@@ -105,20 +105,18 @@ async function listSubscribers(context: CommandContext, client: PlatformClient, 
   const subscribers = await readAllPages((query) =>
     client.listServiceSubscriptions({ params: { key }, query }),
   );
-  if (subscribers.length === 0) context.output.print(`Nobody has subscribed to ${name} yet.`);
-  else {
-    context.output.printTable(
-      ["ORGANISATION", "APPLICATION", "STATE", "PLAN", "VERSION", "SINCE"],
-      subscribers.map((one) => [
-        cleanText(one.organizationName),
-        cleanText(one.applicationName),
-        one.status,
-        one.planId ?? "-",
-        one.version ?? "latest",
-        one.createdAt,
-      ]),
-    );
-  }
+  context.output.printTable(
+    ["ORGANISATION", "APPLICATION", "STATE", "PLAN", "VERSION", "SINCE"],
+    subscribers.map((one) => [
+      cleanText(one.organizationName),
+      cleanText(one.applicationName),
+      one.status,
+      one.planId ?? "-",
+      one.version ?? "latest",
+      one.createdAt,
+    ]),
+    `Nobody has subscribed to ${name} yet.`,
+  );
   return { json: subscribers, succeeded: true };
 }
 

@@ -58,8 +58,8 @@ export const usageCommand = defineCommand({
     const usage = await readAllPages((query) => client.getUsage({ query: { ...query, ...filter } }));
     const { output } = context;
     if (csv) for (const line of formatCsv(toCells(usage))) output.print(line);
-    else if (usage.length === 0) output.print("Nothing was used on these days.");
-    else output.printTable([by.toUpperCase(), ...HEADINGS], usage.map(toRow));
+    else
+      output.printTable([by.toUpperCase(), ...HEADINGS], usage.map(toRow), "Nothing was used on these days.");
     return { json: usage, succeeded: true };
   },
 });

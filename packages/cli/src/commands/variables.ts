@@ -65,6 +65,7 @@ export const listVariablesCommand = defineCommand({
         changedAt,
         cleanText(changedBy ?? "-"),
       ]),
+      "No variables yet. Set one with 'platform variables set'.",
     );
     return { json: variables, succeeded: true };
   },

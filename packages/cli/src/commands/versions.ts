@@ -19,20 +19,18 @@ export const versionsCommand = defineCommand({
     const versions = await readAllPages((query) =>
       client.listVersions({ params: { key: service.key }, query }),
     );
-    if (versions.length === 0) context.output.print(`'${service.name}' has no live version yet.`);
-    else {
-      context.output.printTable(
-        ["VERSION", "STATE", "CPU", "MEMORY", "CREATED", "RETIRED"],
-        versions.map((version) => [
-          version.version,
-          version.status,
-          String(version.resources.cpu),
-          `${version.resources.memory} GB`,
-          version.createdAt,
-          version.retiredAt ?? "-",
-        ]),
-      );
-    }
+    context.output.printTable(
+      ["VERSION", "STATE", "CPU", "MEMORY", "CREATED", "RETIRED"],
+      versions.map((version) => [
+        version.version,
+        version.status,
+        String(version.resources.cpu),
+        `${version.resources.memory} GB`,
+        version.createdAt,
+        version.retiredAt ?? "-",
+      ]),
+      `'${service.name}' has no live version yet.`,
+    );
     return { json: versions, succeeded: true };
   },
 });

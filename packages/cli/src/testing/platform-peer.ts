@@ -257,7 +257,10 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
       ...createSecrets(secrets),
       getUsage: async () => ok({ items: USAGE, nextCursor: null }),
       listAuditEvents: async ({ query }) =>
-        ok({ items: EVENTS_OF.get(query.action ?? "") ?? AUDIT_EVENTS, nextCursor: null }),
+        ok({
+          items: query.action === undefined ? AUDIT_EVENTS : (EVENTS_OF.get(query.action) ?? []),
+          nextCursor: null,
+        }),
       verifyAuditLog: async ({ query }) => {
         if (isAuditLogBroken) return ok({ checked: 6, firstBroken: "7", nextCursor: null });
         if (query.cursor === "second") return ok({ checked: 1, firstBroken: null, nextCursor: null });
