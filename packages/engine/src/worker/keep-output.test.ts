@@ -1,4 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -12,22 +15,26 @@ import { createExecution } from "../testing/execution-fixtures.ts";
 import { SILENT } from "../testing/silent-logger.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 import { keepOutput } from "./keep-output.ts";
+import type { KeepDeps } from "./keep-output.ts";
 
 const claim = { ...createExecution(), attempt: 1, workerId: "worker", setbacks: 0 };
 const away = () => Promise.reject(new Problem("UNAVAILABLE"));
 
 let directory: string;
 let jsonCheck: JsonCheck;
+let writer: FileHandle | null = null;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "keep-output-"));
   jsonCheck = createJsonCheck();
 });
 afterEach(async () => {
+  await writer?.close();
+  writer = null;
   await jsonCheck.close();
   rmSync(directory, { recursive: true });
 });
 
-async function receive(text: string, keep?: ReceivedContent["keep"]): Promise<Outcome> {
+async function receive(text: string, keep?: ReceivedContent["keep"], path?: string): Promise<Outcome> {
   const results = createFolderResults(directory);
   const result = await results.receive(Readable.from([Buffer.from(text)]), text.length);
   return {
@@ -35,16 +42,15 @@ async function receive(text: string, keep?: ReceivedContent["keep"]): Promise<Ou
     result: new Uint8Array(),
     metadata: Buffer.from('{"own":1,"_usage":{"cpuSeconds":1.5}}'),
     cpuSeconds: 1.5,
-    output: { result: { ...result, keep: keep ?? result.keep }, files: [] },
+    output: { result: { ...result, path: path ?? result.path, keep: keep ?? result.keep }, files: [] },
   };
 }
 
-const keep = (outcome: Outcome, isHeld = () => true, keepForMs?: number) =>
-  keepOutput(
-    { jsonCheck, logger: SILENT, ...(keepForMs === undefined ? {} : { keepForMs }) },
-    { claim, outcome },
-    isHeld,
-  );
+const keep = (
+  outcome: Outcome,
+  isHeld = () => true,
+  times: Pick<KeepDeps, "checkForMs" | "keepForMs"> = {},
+) => keepOutput({ jsonCheck, logger: SILENT, ...times }, { claim, outcome }, isHeld);
 
 const HASH = /^[0-9a-f]{64}$/u;
 
@@ -80,8 +86,21 @@ test("a store that is away is tried again while the claim is held", async () => 
 });
 
 test("a store that stays away is a failure that says so, after the time that was set", async () => {
-  const failed = await keep(await receive('{"a":1}', away), () => true, 0);
+  const failed = await keep(await receive('{"a":1}', away), () => true, { keepForMs: 0 });
   expect(failed).toMatchObject({ status: "FAILED", code: "RESULT_NOT_STORED", cpuSeconds: 1.5 });
+});
+
+test("a result that is read without end is a failure that says so, after the time that was set", async () => {
+  const path = join(directory, "without-end");
+  execFileSync("mkfifo", [path]);
+  // Whoever reads it waits for as long as somebody may write to it.
+  writer = await open(path, "r+");
+  const received = await receive('{"a":1}', undefined, path);
+  expect(await keep(received, () => true, { checkForMs: 1 })).toMatchObject({
+    status: "FAILED",
+    code: "RESULT_NOT_STORED",
+    cpuSeconds: 1.5,
+  });
 });
 
 test("a store that fails for good is not tried again", async () => {

@@ -1,5 +1,6 @@
 import { isRecord } from "../base/json.ts";
 import { MINUTE } from "../base/time.ts";
+import { untilAborted } from "../base/until-aborted.ts";
 import type { Logger } from "../base/logger.ts";
 import type { JsonCheck } from "../json-check/json-check.ts";
 import { MEASURED, READ, listContents } from "../python/port/run-output.ts";
@@ -12,10 +13,14 @@ export interface KeepDeps {
   /** Missing: no run returns anything in files. */
   readonly jsonCheck?: Pick<JsonCheck, "ask">;
   readonly logger: Logger;
+  /** How long a result waits for the check of its JSON; default twenty minutes. */
+  readonly checkForMs?: number;
   /** How long keeping is tried; default twenty minutes. */
   readonly keepForMs?: number;
 }
 
+/** The largest result is read in some seconds, and others come before it. A disk that does not answer must not keep an execution running for ever. */
+const CHECK_FOR_MS = 20 * MINUTE;
 /** Longer than equal content can be marked for removal, which is a quarter of an hour. A store that is away for longer has lost more than a result. */
 const KEEP_FOR_MS = 20 * MINUTE;
 
@@ -42,16 +47,17 @@ export async function keepOutput(
     return fail(
       outcome,
       "RESULT_NOT_STORED",
-      "The result could not be stored: the platform's store did not take it. Start the execution again later.",
+      "The result could not be stored: it could not be checked, or the platform's store did not take it. Start the execution again later.",
     );
   }
 }
 
 /** What the text is instead of one JSON object; null: it is one. */
-async function findFault({ jsonCheck }: KeepDeps, { owner }: Claim, { result }: RunOutput) {
+async function findFault({ jsonCheck, checkForMs }: KeepDeps, { owner }: Claim, { result }: RunOutput) {
   if (result === null) return null;
   if (jsonCheck === undefined) throw new Error("nothing can tell whether a large result is JSON");
-  const form = await jsonCheck.ask(owner.organisationId, { path: result.path, pointer: [] });
+  const asked = jsonCheck.ask(owner.organisationId, { path: result.path, pointer: [] });
+  const form = await untilAborted(asked, AbortSignal.timeout(checkForMs ?? CHECK_FOR_MS));
   return form.form === "other" ? form.detail : null;
 }
 
