@@ -93,15 +93,20 @@ test("a sign-in that began at one process ends at the other, whose session the f
   expect([me.status, JSON.parse(await me.text())]).toMatchObject([200, { id, name: "Ada" }]);
 });
 
-test("what the provider says is used once, also at both processes at once", async () => {
+test("what the provider says begins one session at most, also at both processes at once", async () => {
   const { cookie, parameters } = await begin(one);
-  const answers = await Promise.all([one, other].map((member) => finish(member, cookie, parameters)));
-  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
-  expect(answers.find(({ status }) => status === 401)).toMatchObject({
-    code: "INVALID_CREDENTIALS",
-    session: undefined,
+  const both = await Promise.all([one, other].map((member) => finish(member, cookie, parameters)));
+  // A provider that sees a code twice may take back what the first one got for it, before that has asked who it is: then both are refused.
+  const taken = both.filter(({ status }) => status === 200);
+  expect(taken.length).toBeLessThanOrEqual(1);
+  const later = [await finish(one, cookie, parameters), await finish(other, cookie, parameters)];
+  for (const refused of [...both, ...later].filter((answer) => !taken.includes(answer)))
+    expect(refused).toMatchObject({ status: 401, code: "INVALID_CREDENTIALS", session: undefined });
+  const sessions = await home.database.query({
+    text: "select 1 from session s join platform_user u on u.id = s.user_id where u.email = $1",
+    values: [`${subject}@example.org`],
   });
-  expect(await countSessions(answers.find(({ status }) => status === 200)?.id)).toBe(1);
+  expect(sessions).toHaveLength(taken.length);
 });
 
 test("what the provider says is refused to another browser, at whichever process", async () => {

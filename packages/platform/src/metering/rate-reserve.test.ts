@@ -76,6 +76,16 @@ test("a start after a second of quiet does not wait for the database, and costs 
   expect(await countStarted(createGateway(), allowance, 5)).toBeLessThanOrEqual(1);
 });
 
+test("no start is told that more is left than the limit has, also where a part of the last reservation was", async () => {
+  const gateway = createGateway();
+  const allowance = createAllowance(400, 200);
+  for (let tries = 1; tries <= 2; tries++) {
+    expect(gateway.take(allowance)).toEqual({ refusedSeconds: 0, left: 399, fullSeconds: 1 });
+    await expect.poll(() => gateway.clock.queries).toBe(tries);
+    gateway.clock.ms += 5_000;
+  }
+});
+
 async function readLevel({ subject }: RateAllowance): Promise<number> {
   const rows = await home.database.query<{ level: number }>({
     text: "select level from start_bucket where subject = $1",

@@ -92,11 +92,11 @@ function canGoAhead({ askedAt, emptyUntil, asking, owed }: Holding, at: number):
 
 /** Lets a request through that is paid with the reservation that it begins. */
 function goAhead(tools: Tools, holding: Holding, allowance: RateAllowance): Standing {
+  const standing = describe({ ...holding, owed: 1 }, allowance, tools.now());
   // What is left of the last reservation goes back.
   holding.owed = 1 - holding.left;
   holding.left = 0;
   tools.holdings.set(allowance.subject, holding);
-  const standing = describe(holding, allowance, tools.now());
   // If it fails, the next request pays for both, and is told the error.
   ask(tools, holding, allowance).catch(() => undefined);
   return standing;
