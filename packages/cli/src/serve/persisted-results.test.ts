@@ -117,6 +117,21 @@ test("a result that cannot be read any more leaves the file that has its name as
   expect(await namesIn()).toEqual(["tour.json"]);
 });
 
+async function failAtOnce(): Promise<Readable> {
+  const content = new Readable({ read: () => undefined });
+  setImmediate(() => content.destroy(new Error("gone")));
+  return content;
+}
+
+test("a result whose content fails at once ends no server", async () => {
+  store = persistLocally(createMemoryStore(), { root, results: { read: failAtOnce } });
+  const output = { result: await results.receive(Readable.from([Buffer.from(RESULT)]), 100), files: [] };
+  const claimed = await claim("tour.json");
+  await store.finish(claimed, { status: "SUCCEEDED", result: Buffer.alloc(0), metadata: null, output });
+  expect(await readPersisted(claimed.id)).toMatchObject({ code: "UNAVAILABLE" });
+  expect(await namesIn()).toEqual([]);
+});
+
 test("a file of the name is replaced as a whole, keeps its ids and its upper and lower case, and a link is not followed", async () => {
   await writeFile(pathOf("Tour.json"), "{}");
   await writeFile(join(folder, "outside.json"), "mine");

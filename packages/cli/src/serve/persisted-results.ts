@@ -75,9 +75,9 @@ async function storeResult(
     const pool = await requirePool(root, dataPoolId);
     await removeOldParts(pool.path);
     const kept = getOutput(outcome)?.result ?? null;
-    const content =
+    const read = async () =>
       kept === null ? outcome.result : await results.read(kept.hash, { start: 0, end: kept.bytes });
-    const stored = await storeFile(pool, name ?? `${executionId}.json`, content);
+    const stored = await storeFile(pool, name ?? `${executionId}.json`, read);
     const { files } = await requirePool(root, dataPoolId);
     const file = files.find((one) => one.name === stored);
     if (file === undefined) throw refuseTarget();
@@ -92,13 +92,14 @@ async function storeResult(
 async function storeFile(
   { path, files }: LocalPool,
   name: string,
-  content: Uint8Array | Readable,
+  read: () => Promise<Uint8Array | Readable>,
 ): Promise<string> {
   const part = join(path, `.${randomUUID()}.part`);
   try {
     const file = await open(part, "wx");
     try {
-      await writeFile(file, content);
+      // Not before: nobody would hear of a stream that fails while the file is opened.
+      await writeFile(file, await read());
       await file.sync();
     } finally {
       await file.close();
