@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import tempfile
 import threading
@@ -104,6 +105,24 @@ class Output(unittest.TestCase):
                 "socket": "it is a socket",
             },
         )
+
+    def test_a_file_that_becomes_a_pipe_after_it_was_found_keeps_nobody_waiting(self) -> None:
+        self.write("file")
+        output = open_output(self.folder, LIMITS)
+        assert output is not None
+        os.unlink(self.path("file"))
+        os.mkfifo(self.path("file"))
+
+        def give_up(*_: object) -> None:
+            raise TimeoutError
+
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, give_up))
+        self.addCleanup(signal.alarm, 0)
+        signal.alarm(30)
+        ours, theirs = socket.socketpair()
+        with ours, theirs, self.assertRaises(Failure) as raised:
+            output.send(theirs.fileno())
+        self.assertIn("was changed", raised.exception.detail)
 
     def test_a_device_is_not_opened(self) -> None:
         try:

@@ -118,15 +118,15 @@ function cut(text: string, length: number): string {
   return Buffer.from(text.slice(0, length)).toString("utf8");
 }
 
-/** What the runner has left out; null: user code has written it. */
-export function readOmitted(payload: Buffer): readonly OmittedFile[] | null {
+/** What the runner has left out, at most `count`; null: user code has written it. */
+export function readOmitted(payload: Buffer, count: number): readonly OmittedFile[] | null {
   let value: unknown;
   try {
     value = JSON.parse(payload.toString("utf8"));
   } catch {
     return null;
   }
-  if (!Array.isArray(value)) return null;
+  if (!Array.isArray(value) || value.length > count) return null;
   const omitted: OmittedFile[] = [];
   for (const item of value as readonly unknown[]) {
     if (!Array.isArray(item) || isRecord(item) || item.length !== 2) return null;

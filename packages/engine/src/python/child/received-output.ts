@@ -85,7 +85,7 @@ function takeFrame(parts: Parts, options: ReceivedOutputOptions, { type, payload
       return parts.files === null ? "broken" : describe(parts.files.push(payload));
     case FRAME.omitted:
       if (parts.left !== null) return "broken";
-      parts.left = readOmitted(payload);
+      parts.left = readOmitted(payload, options.files.count);
       return parts.left === null ? "broken" : "taken";
     case FRAME.result:
       return takeResult(parts, payload);

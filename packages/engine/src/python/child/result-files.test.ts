@@ -147,12 +147,18 @@ test("a file that cannot be stored fails the run, and the others are removed", a
 test.each([
   ["content of no file", `send(${CONTENT}, b"x")`],
   ["a list that is none", `send(${OMITTED}, b"{}")`],
+  [
+    "a list of more than there may be",
+    `send(${OMITTED}, b'[["",""],["",""],["",""],["",""],["",""],["",""]]')`,
+  ],
   ["two lists", `send(${OMITTED}, b"[]"); send(${OMITTED}, b"[]")`],
   ["a file and no object", `send(${FILE}, b"a"); send(${RESULT}, b"x")`],
   ["a name without end", `send(${FILE}, b"a" * 5000)`],
 ])("%s is nothing that the runner sends", async (_, code) => {
   const outcome = await run(`${HIJACK}\ndef run():\n    ${code}\n    os._exit(0)\n`);
-  expect(outcome).toMatchObject({ status: "FAILED", code: "EXECUTION_ERROR" });
+  // Without this it would be one that ended before it returned.
+  const detail = "The code wrote to the runtime's own connection instead of returning from run.";
+  expect(outcome).toMatchObject({ status: "FAILED", code: "EXECUTION_ERROR", detail });
   await expectNothingLeft();
 });
 

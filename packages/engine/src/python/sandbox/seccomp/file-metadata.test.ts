@@ -32,3 +32,34 @@ test.each(ARCHITECTURES)(
       );
   },
 );
+
+/** Of truncate, open, openat, openat2. */
+const OPENING = { x86_64: [76, 2, 257, 437], aarch64: [45, null, 56, 437] } as const;
+
+test.each(ARCHITECTURES)(
+  "before Linux 6.2, where Landlock judges only who writes, a version without a mount namespace cuts no file off, on %s",
+  (architecture, audit) => {
+    const create = (siblings: "exposed" | "unsignalled") =>
+      createConfinedFilter(architecture, { network: "refused", epoll: "allowed", siblings });
+    const [truncate, open, openat, openat2] = OPENING[architecture];
+    const judge = (program: Buffer, number: number, flags: number): Decision =>
+      runBpf(program, {
+        architecture: audit,
+        number,
+        args: number === open ? [0x7000, flags] : [0xffff_ff9c, 0x7000, flags],
+      });
+    const [old, recent] = [create("exposed"), create("unsignalled")];
+    for (const number of [open, openat].filter((each) => each !== null)) {
+      // O_TRUNC alone, with O_CREAT and O_CLOEXEC, with the access mode 3.
+      for (const flags of [0o1000, 0o2001100, 0o1003]) {
+        expect(judge(old, number, flags)).toEqual({ errno: 1 });
+        expect(judge(recent, number, flags)).toBe("allow");
+      }
+      // For reading, writing, both; open() of Python with "w"; O_PATH.
+      for (const flags of [0, 1, 2, 0o1001, 0o1002, 0o2001101, 0o10000000])
+        expect(judge(old, number, flags)).toBe("allow");
+    }
+    expect([judge(old, truncate, 0), judge(old, openat2, 0)]).toEqual([{ errno: 1 }, { errno: 38 }]);
+    expect([judge(recent, truncate, 0), judge(recent, openat2, 0)]).toEqual(["allow", "allow"]);
+  },
+);

@@ -1,5 +1,5 @@
 import { CORE_LIMITS } from "./core-limit.ts";
-import { METADATA_STAYS } from "./file-metadata.ts";
+import { CONTENT_STAYS, METADATA_STAYS } from "./file-metadata.ts";
 import {
   JUDGED_CALLS,
   judgeClone,
@@ -77,10 +77,10 @@ export function createConfinedFilter(
   architecture: Architecture,
   { network, epoll, siblings }: ConfinedSandbox,
 ): Buffer {
-  const signals = siblings === "exposed" ? SIGNALS_TO_PARENT : [];
+  const exposed = siblings === "exposed" ? [...SIGNALS_TO_PARENT, ...CONTENT_STAYS] : [];
   const ofUser =
     epoll === "refused" ? [...SETTINGS_OF_OTHERS, ...METADATA_STAYS, NO_EPOLL] : SETTINGS_OF_PARENT;
-  const rules = [SHARED_IPC, ...ofUser, ...signals, ...CLOSED_RULES, ...judgeSocketsByPath(network)];
+  const rules = [SHARED_IPC, ...ofUser, ...exposed, ...CLOSED_RULES, ...judgeSocketsByPath(network)];
   return assembleProgram(rules, architecture);
 }
 
