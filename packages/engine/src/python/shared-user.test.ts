@@ -83,8 +83,9 @@ def run():
  * mode a little, so that all works where it succeeds.
  */
 const OWNER = `
-import contextlib, ctypes, os, service_runner, shutil, tempfile
+import contextlib, ctypes, fcntl, os, service_runner, shutil, struct, tempfile
 LIBC = ctypes.CDLL(None)
+GET_FLAGS, SET_FLAGS, NO_DUMP = 0x80086601, 0x40086602, 0x40
 AT_EMPTY_PATH = 0x1000
 
 def list_shared():
@@ -99,10 +100,11 @@ def list_shared():
 
 def describe(path):
     found = os.stat(path)
-    names = []
+    names = flags = None
     with contextlib.suppress(OSError):
         names = os.listxattr(path)
-    return [oct(found.st_mode), found.st_mtime, names]
+        flags = fcntl.ioctl(os.open(path, os.O_RDONLY), GET_FLAGS, bytes(8))
+    return [oct(found.st_mode), found.st_mtime, names, flags]
 
 def change(path):
     mode = os.stat(path).st_mode & 0o7777 ^ 0o1
@@ -115,6 +117,7 @@ def change(path):
         lambda: os.utime(path, (1, 1)),
         lambda: os.utime(os.open(path, os.O_RDONLY), (2, 2)),
         lambda: os.setxattr(path, "user.x", b"x"),
+        lambda: fcntl.ioctl(os.open(path, os.O_RDONLY), SET_FLAGS, struct.pack("q", NO_DUMP)),
         lambda: os.setxattr(path, "system.posix_acl_access", bytes.fromhex("02000000010007ffffffffff040007ffffffffff200007ffffffffff")),
     ]
     changed = []
@@ -143,6 +146,19 @@ def copy():
 
 def run():
     return [AT_IMPORT, attack(), copy()]
+`;
+
+/** Where it has no private /tmp, its folder lies beside those of its siblings. */
+const WATCH = `
+import ctypes, os
+LIBC = ctypes.CDLL(None)
+IN_CREATE = 0x100
+
+def run():
+    home = os.environ["HOME"]
+    zygote = "/run/platform/zygote" if home == "/tmp" else os.path.dirname(os.path.dirname(home))
+    paths = [os.path.join(zygote, "in"), *([] if home == "/tmp" else [os.path.dirname(home)])]
+    return [path for path in paths if LIBC.inotify_add_watch(LIBC.inotify_init(), path.encode(), IN_CREATE) >= 0]
 `;
 
 /** Of the worker, where it is seen: each is set to what it is. */
@@ -204,6 +220,10 @@ describe.each(ORDINARY_RUNNERS)("run by an ordinary user, %s", (how, createRunne
     const { result, outcome } = await runner.run({ program: SETTINGS });
     const isSeen = how === "without";
     expect([result, outcome]).toEqual([{ value: [[isSeen], [isSeen]] }, expect.anything()]);
+  });
+
+  test("a run watches no folder in which its siblings' names stand", async () => {
+    expect((await runner.run({ program: WATCH })).result).toEqual({ value: [] });
   });
 
   test("a version changes no permissions, times and attributes of what the worker's user owns, and copies and unpacks its own files", async () => {

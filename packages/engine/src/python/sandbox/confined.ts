@@ -61,17 +61,18 @@ function prepareLaunch(
   const { projectDirectory, runnerDirectory, zygoteDirectory } = request;
   const scratch = join(zygoteDirectory, "scratch");
   mkdirSync(scratch, { mode: 0o700 });
-  admit(scratch, "create");
-  admit(zygoteDirectory, "enter");
   const readable = listReadable(request);
   // Without a namespace of its own a version has the host's network or none.
   const isOpen = networks.fallback === "host" && decideNetwork(networks.policy, request.network) !== "none";
   const network = isOpen ? "shared" : "refused";
   const filter = createConfinedFilter(architecture, { network, epoll, siblings }).toString("base64");
   const home = join(zygoteDirectory, "home");
-  // It exists; as an ordinary user a version may change its permissions, but not list it all the same.
+  // It exists, and cannot be listed.
   const opened = [join(zygoteDirectory, "in")];
   const rights = { readable, used: DEVICES, owned: [scratch], opened, filter, processes: PROCESS_STEP };
+  const list = openSync(scratch, "r"); // before it can no longer be listed
+  admit(scratch, "create");
+  admit(zygoteDirectory, "enter");
   return {
     view: {
       project: projectDirectory,
@@ -93,7 +94,7 @@ function prepareLaunch(
     environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },
     hasBegun: (status) => status.startsWith(BEGUN),
     // Descriptor 5 of the launcher, `SCRATCH` in `confine.py`.
-    descriptors: [openSync(scratch, "r")],
+    descriptors: [list],
     connect: null,
     listHelpers: () => [],
     ...(isOwn ? { uid, gid } : {}),

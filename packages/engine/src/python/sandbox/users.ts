@@ -13,8 +13,8 @@ export interface SandboxUser {
   /** Gives the folder to the user, and closes it to others. */
   readonly own: (folder: string) => void;
   /**
-   * Lets the user enter the folder, or make files in it as well. Where the user is another one than that of this process, it may neither list the
-   * folder nor change its permissions, times and attributes.
+   * Lets the user enter the folder, or make files in it as well. It may not list one in which it makes files. Where the user is another one than
+   * that of this process, it may list neither, nor change permissions, times and attributes.
    */
   readonly admit: (folder: string, may: "enter" | "create") => void;
   /** Call it once every process of the sandbox has ended. */
@@ -69,7 +69,7 @@ export function createSandboxUsers({
         isOwn: false,
         epoll: trustsCode ? "allowed" : "refused",
         own: closeToOthers,
-        admit: closeToOthers,
+        admit: (folder, may) => chmodSync(folder, may === "enter" ? 0o700 : 0o300),
         release: () => undefined,
       };
     const own = takeUid();

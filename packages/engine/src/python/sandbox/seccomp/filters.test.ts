@@ -212,6 +212,13 @@ describe.each([
       expect(judge(program, "ioctl", [0, request])).toEqual(REFUSAL);
   });
 
+  test("sets no flags of files, and reads them", () => {
+    for (const request of [0x80086601, 0x801c581f])
+      expect(judge(program, "ioctl", [0, request])).toBe("allow");
+    for (const request of [0x40086602, 0x40046602, 0x40087602, 0x401c5820])
+      expect(judge(program, "ioctl", [0, request])).toEqual(REFUSAL);
+  });
+
   test("takes no pages that the operator has set aside", () => {
     expect(judge(program, "mmap", [0, 4096, 3, 0x22])).toBe("allow");
     expect(judge(program, "memfd_create", [1, 0x1])).toBe("allow");

@@ -75,13 +75,15 @@ const PERSONALITY: Rule = {
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const TIOCSETD = 0x5423;
+/** FS_IOC_SETFLAGS (of 32 bits too), FS_IOC_SETVERSION, FS_IOC_FSSETXATTR: the owner sets them by a descriptor for reading. */
+const FLAGS_OF_FILES = [0x4008_6602, 0x4004_6602, 0x4008_7602, 0x401c_5820];
 
 /**
  * TIOCSTI and TIOCLINUX type into a terminal that the platform was started from (CVE-2017-5226, CVE-2023-28100); TIOCSETD loads
  * line disciplines for modems, which are rarely tested. The kernel ignores the upper half of the argument, and so does this
  * (CVE-2019-10063).
  */
-const TERMINALS: Rule = refuseValues("ioctl", [TIOCSTI, TIOCLINUX, TIOCSETD]);
+const TERMINALS: Rule = refuseValues("ioctl", [TIOCSTI, TIOCLINUX, TIOCSETD, ...FLAGS_OF_FILES]);
 
 const AF_UNIX = 1;
 const AF_INET = 2;
@@ -385,5 +387,5 @@ export const SIGNALS_TO_PARENT: readonly Rule[] = [
   },
   { calls: ["pidfd_send_signal"], verdict: "EPERM" },
   refuseValues("fcntl", [F_SETLEASE, F_SETDELEG, F_SETOWN, F_SETOWN_EX]),
-  refuseValues("ioctl", [TIOCSTI, TIOCLINUX, TIOCSETD, FIOSETOWN, SIOCSPGRP]),
+  refuseValues("ioctl", [TIOCSTI, TIOCLINUX, TIOCSETD, FIOSETOWN, SIOCSPGRP, ...FLAGS_OF_FILES]),
 ];
