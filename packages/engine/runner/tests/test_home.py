@@ -5,6 +5,7 @@ import socket
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 from service_runner import wire
 from service_runner.home import Connections, DistantHome, Home, serve_distant
@@ -106,6 +107,17 @@ class Dialling(unittest.TestCase):
         self.assertTrue(os.path.exists(folder))
         self.end_steward(distant)
         self.assertFalse(os.path.exists(folder))
+
+    @unittest.skipUnless(LINUX, "only Linux has level C")
+    def test_the_steward_keeps_only_so_many_removals_in_mind(self) -> None:
+        for name in ("7-a", "8-a"):
+            os.mkdir(os.path.join(self.folder.name, name))
+        for most, left in ((0, ["7-a", "8-a", "home"]), (1, ["7-a", "home"])):
+            with unittest.mock.patch("service_runner.home._MOST_WAITING", most):
+                distant = self.start_steward()
+                distant.remove_folders("", 8)
+                self.end_steward(distant)
+            self.assertEqual(sorted(os.listdir(self.folder.name)), left)
 
     @unittest.skipUnless(LINUX, "only Linux has level C")
     def test_the_steward_goes_on_when_the_system_refuses_to_pass_connections_on(self) -> None:

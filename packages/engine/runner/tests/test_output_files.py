@@ -108,7 +108,7 @@ class Output(unittest.TestCase):
 
     def test_a_file_that_becomes_a_pipe_after_it_was_found_keeps_nobody_waiting(self) -> None:
         self.write("file")
-        output = open_output(self.folder, LIMITS)
+        output = open_output(self.folder, LIMITS, wire.FILE)
         assert output is not None
         os.unlink(self.path("file"))
         os.mkfifo(self.path("file"))
@@ -116,8 +116,9 @@ class Output(unittest.TestCase):
         def give_up(*_: object) -> None:
             raise TimeoutError
 
-        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, give_up))
-        self.addCleanup(signal.alarm, 0)
+        before = signal.signal(signal.SIGALRM, give_up)
+        self.addCleanup(lambda: signal.signal(signal.SIGALRM, before))
+        self.addCleanup(lambda: signal.alarm(0))
         signal.alarm(30)
         ours, theirs = socket.socketpair()
         with ours, theirs, self.assertRaises(Failure) as raised:

@@ -85,7 +85,8 @@ function takeFrame(parts: Parts, options: ReceivedOutputOptions, { type, payload
       return parts.files === null ? "broken" : describe(parts.files.push(payload));
     case FRAME.omitted:
       if (parts.left !== null) return "broken";
-      parts.left = readOmitted(payload, options.files.count);
+      // Of OUTPUT_DIRECTORY, and of the output pool.
+      parts.left = readOmitted(payload, 2 * options.files.count);
       return parts.left === null ? "broken" : "taken";
     case FRAME.result:
       return takeResult(parts, payload);
