@@ -281,11 +281,13 @@ create table execution_output (
   name text not null,
   hash text not null,
   bytes bigint not null,
+  organisation_id uuid,
   constraint execution_output_bytes CHECK ((bytes >= 0)),
   constraint execution_output_object CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
   constraint execution_output_pkey PRIMARY KEY (execution_id, name)
 );
 CREATE INDEX execution_output_hash ON public.execution_output USING btree (hash);
+CREATE INDEX execution_output_organisation ON public.execution_output USING btree (organisation_id) INCLUDE (bytes);
 
 create table execution_result (
   id uuid not null,

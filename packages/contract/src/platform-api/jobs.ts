@@ -23,7 +23,13 @@ export const JOBS_API = {
         Type.String({ description: "MAJOR.MINOR.PATCH; default: the latest live version" }),
       ),
     }),
-    problems: ["SERVICE_NOT_FOUND", "VERSION_RETIRED", "DATA_REFERENCE_INVALID", "RATE_LIMITED"],
+    problems: [
+      "SERVICE_NOT_FOUND",
+      "VERSION_RETIRED",
+      "DATA_REFERENCE_INVALID",
+      "RATE_LIMITED",
+      "QUOTA_EXCEEDED",
+    ],
   },
   listJobs: {
     ...SERVICE_API.listExecutions,

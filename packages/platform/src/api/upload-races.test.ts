@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createDeferred } from "@platform/engine/base/deferred";
 import { waitUntil } from "@platform/engine/testing/wait-until";
-import { sendTus, uploadByClient } from "../../../../tools/tus-calls.ts";
+import { openPart, sendTus, uploadByClient } from "../../../../tools/tus-calls.ts";
 import { hashPart } from "../pools/part-files.ts";
 import { createOrganisationStore } from "../store/accounts/organisations.ts";
 import { createUploadStore } from "../store/pools/uploads.ts";
@@ -133,6 +133,23 @@ describe("while an upload is being stored", () => {
     expect((await stored).status).toBe(423);
     expect([await listFiles(), (await look(path)).status, await listParts()]).toEqual([[], 404, []]);
   });
+});
+
+test("an upload is stored for a token that is valid at its end", async () => {
+  const { userId } = state.owner;
+  const { id, token } = await state.here.identity.createPersonalAccessToken(userId, {
+    name: "short-lived",
+    scopes: ["admin"],
+  });
+  const headers = { ...auth(), authorization: `Bearer ${token}` };
+  const path = await beginUpload({ length: 2 });
+  const part = openPart(`${state.urls.here}${path}`, { ...headers, "upload-offset": "0" });
+  part.write("{}");
+  await waitForWriter(path);
+  expect(await state.here.identity.revokePersonalAccessToken(userId, id)).toBe(true);
+  part.end();
+  expect(codeOf(await part.answer)).toBe("UNAUTHENTICATED");
+  expect(await listFiles()).toEqual([]);
 });
 
 test("a request that ends before it has a part of its own leaves the upload to the one that writes elsewhere", async () => {

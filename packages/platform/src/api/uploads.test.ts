@@ -319,9 +319,32 @@ describe("an upload", () => {
       by: state.owner.userId,
     });
     part.end();
-    expect(codeOf(await part.answer)).toBe("FORBIDDEN");
+    // It has ended with the right; what is asked next is refused.
+    expect((await part.answer).status).toBe(423);
+    expect(codeOf(await sendPart(path, 0, "{}", auth(maintainer)))).toBe("FORBIDDEN");
     expect(await listFiles()).toEqual([]);
   });
+
+  test.each([
+    ["may only read any more", "viewer"],
+    ["is no member any more", null],
+    ["may still change things", "maintainer"],
+  ] as const)(
+    "of a user who %s ends with that right, and counts for the organisation no more",
+    async (_who, role) => {
+      const { organisationId } = state.owner;
+      const by = await createTestMember(state.here, organisationId, "owner");
+      const path = (await begin({ length: MAX_TEST_FILE, by })).headers.location ?? "";
+      const change = { organisationId, userId: by.userId, by: state.owner.userId };
+      if (role === null) await state.here.identity.removeMember(change);
+      else await state.here.identity.changeRole({ ...change, role });
+      const open = await run(
+        "select id from pool_upload where owner_id = $1 and stored_at is null",
+        organisationId,
+      );
+      expect(open).toEqual(role === "maintainer" ? [{ id: idOf(path) }] : []);
+    },
+  );
 
   test("takes the place of a file that was stored meanwhile, and finds no pool that was deleted", async () => {
     const [path, next] = [await beginUpload({ length: 2 }), await beginUpload({ length: 2 })];

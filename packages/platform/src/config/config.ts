@@ -219,8 +219,9 @@ export interface Config extends RetentionConfig {
   readonly buildQuota: BuildQuota;
   /** What the environments of one organisation may take on this host. */
   readonly environmentBytes: number;
-  /** What the files of the data pools of one organisation may take. */
+  /** What the files of the data pools of one organisation may take, and its results above 1 MB with the files of results. */
   readonly poolBytes: number;
+  readonly resultQuotaBytes: number;
   /** Of a file that an execution reads by reference. */
   readonly maxReferenceBytes: number;
   /** Of the result of an execution. */
@@ -246,9 +247,10 @@ export interface Config extends RetentionConfig {
 }
 
 function toInputLimits(
-  settings: Readonly<Record<"max-reference" | "max-pool-files" | "max-pool", number>>,
-): Pick<Config, "maxReferenceBytes" | "poolLimits"> {
+  settings: Readonly<Record<keyof typeof ORGANISATION_SETTINGS, number>>,
+): Pick<Config, "maxReferenceBytes" | "poolLimits" | "resultQuotaBytes"> {
   return {
+    resultQuotaBytes: settings["organization-results"] * GIGABYTE,
     maxReferenceBytes: settings["max-reference"] * GIGABYTE,
     poolLimits: { files: settings["max-pool-files"], bytes: settings["max-pool"] * GIGABYTE },
   };

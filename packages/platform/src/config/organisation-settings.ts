@@ -29,6 +29,12 @@ export const ORGANISATION_SETTINGS = {
     { min: 0.001, max: 1_000_000, isWhole: false },
     100,
   ),
+  "organization-results": number(
+    "PLATFORM_ORGANIZATION_RESULTS",
+    "GB that results above 1 MB and the files of results may take that one organisation's executions have returned; beyond it starts are refused with 429",
+    { min: 0.001, max: 1_000_000, isWhole: false },
+    500,
+  ),
   "max-reference": number(
     "PLATFORM_MAX_REFERENCE",
     "GB that a file may have which an execution reads by reference",

@@ -2,6 +2,7 @@ import { tmpdir } from "node:os";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { FileReference } from "@platform/contract/execution";
 import type { PoolFile } from "@platform/contract/platform-api/data-pools";
+import { createPinnedFileLimits } from "../metering/pinned-file-limits.ts";
 import { createDataPools } from "../pools/data-pools.ts";
 import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
@@ -175,6 +176,7 @@ test("a pool that is withdrawn while its file is looked at for the first time is
     directory: tmpdir(),
     maxBytes: 100,
     poolLimits: { files: 10, bytes: 1_000 },
+    fileLimits: createPinnedFileLimits(here.stores.rateBuckets, 1_000),
   });
   const { reference } = await put(`{"n": "${client.applicationId}"}`);
   const { subscriptionId: id } = client;

@@ -23,6 +23,8 @@ export interface RateReserve {
    * @throws Problem UNAVAILABLE
    */
   readonly take: (allowance: RateAllowance) => Standing | Promise<Standing>;
+  /** Counts so much more of a request that went ahead, whose cost was not known before; what is not there is owed by the next ones. */
+  readonly charge: (allowance: RateAllowance, tokens: number) => void;
   /** Takes back the last request of a subject, which was refused for another reason. */
   readonly giveBack: (allowance: RateAllowance) => void;
 }
@@ -74,6 +76,10 @@ export function createRateReserve(options: RateReserveOptions): RateReserve {
       if (canGoAhead(holding, at)) return goAhead(tools, holding, allowance);
       if (holding.left >= 1) return use(tools, holding, allowance);
       return at < holding.emptyUntil ? refuse(tools, holding, allowance) : settle(tools, holding, allowance);
+    },
+    charge: ({ subject }, tokens) => {
+      const holding = tools.holdings.peek(subject);
+      if (holding !== undefined) holding.left -= tokens;
     },
     giveBack: ({ subject }) => {
       const holding = tools.holdings.peek(subject);

@@ -101,6 +101,31 @@ describe("a data pool as a folder of a run", () => {
     expect(await pin([poolId, poolId.toUpperCase()])).toEqual([pinned, pinned]);
   });
 
+  test("counts each of its files: who names many is refused for a time, and others are not", async () => {
+    // 2 files a second in the long run, 20 at once.
+    const slow = await createTestInstance({ database: home.database, startsPerSecond: 0.1 });
+    try {
+      for (const name of ["a", "b", "c", "d"]) await put(name, name);
+      const stranger = await createTestUser(slow);
+      const pinTimes = async (by: TestUser) => {
+        let pinned = 0;
+        for (; pinned < 20; pinned += 1) await slow.inputs.pinPools([poolId], toJobOwner(by.organisationId));
+        return pinned;
+      };
+      await expect(pinTimes(owner)).rejects.toMatchObject({
+        code: "RATE_LIMITED",
+        headers: { "retry-after": expect.any(String) },
+      });
+      await expect(slow.inputs.pinPools([poolId], toJobOwner(stranger.organisationId))).rejects.toMatchObject(
+        {
+          code: "DATA_REFERENCE_INVALID",
+        },
+      );
+    } finally {
+      await slow.close();
+    }
+  });
+
   test("is refused alike where it is another's, unknown, shared no more, or deleted", async () => {
     await put("{}");
     const stranger = await createTestUser(here);
@@ -264,6 +289,7 @@ test.each([
       directory: folder,
       maxBytes: 1,
       poolLimits: { files: 1, bytes: 1 },
+      fileLimits: { admit: () => Promise.reject(error), charge: () => undefined },
     });
     const pin = { dataPoolId: "p", dataSourceDescriptorId: "d", fileId: "f", sha256: "0", bytes: 2 };
     expect(await place(pin, join(folder, "none")).catch((fault: unknown) => fault)).toEqual(said);

@@ -8,7 +8,6 @@ import { formatGigabytes } from "@platform/engine/base/bytes";
 import { SECOND } from "@platform/engine/base/time";
 import type { JsonCheck } from "@platform/engine/json-check/json-check";
 import type { JsonForm } from "@platform/engine/json-check/json-form";
-import type { PoolLimits } from "@platform/engine/store/pool-limits";
 import { parsePointer } from "@platform/engine/json-check/pointer";
 import type { JsonPointer } from "@platform/engine/json-check/pointer";
 import type { InputPin } from "@platform/engine/python/port/runtime";
@@ -16,22 +15,20 @@ import type { InputSource } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
 import { ObjectDamaged, ObjectMissing, StoreUnavailable } from "../objects/object-store.ts";
 import type { Objects } from "../objects/object-store.ts";
-import type { ReferenceStore, ReferredFile } from "../store/pools/references.ts";
+import type { ReferredFile } from "../store/pools/references.ts";
 import { createLooks } from "./looks.ts";
 import type { Looks } from "./looks.ts";
 import { pinPools } from "./pin-pools.ts";
+import type { PinPoolsOptions } from "./pin-pools.ts";
 
 /** What references are followed with. */
-export interface DataPoolsOptions {
-  readonly references: ReferenceStore;
+export interface DataPoolsOptions extends PinPoolsOptions {
   readonly objects: Pick<Objects, "fetchTo">;
   readonly jsonCheck: Pick<JsonCheck, "ask">;
   /** For files that are looked at; below it nothing lasts. */
   readonly directory: string;
   /** Of the largest file that an execution reads. */
   readonly maxBytes: number;
-  /** Of all data pools that one execution reads as folders. */
-  readonly poolLimits: PoolLimits;
 }
 
 /** A start waits so long to learn whether a file is a JSON object; the look goes on. */

@@ -5,15 +5,33 @@ import type { PoolFilePin } from "@platform/engine/python/port/runtime";
 import type { Owner } from "@platform/engine/store/owner";
 import type { ReferenceStore } from "../store/pools/references.ts";
 
-/** The files of data pools at this moment, for an execution that reads them as folders. @throws Problem DATA_REFERENCE_INVALID */
+/** Limits how many files of data pools the starts of an organisation name: each is listed, and stored with the execution. */
+interface PinnedFileLimits {
+  /** Before they are listed. @throws Problem RATE_LIMITED, UNAVAILABLE */
+  readonly admit: (organisationId: string) => Promise<void>;
+  /** So many were named by the start that was admitted. */
+  readonly charge: (organisationId: string, files: number) => void;
+}
+
+/** What pools are listed with. */
+export interface PinPoolsOptions {
+  readonly references: ReferenceStore;
+  readonly poolLimits: PoolLimits;
+  readonly fileLimits: PinnedFileLimits;
+}
+
+/** The files of data pools at this moment, for an execution that reads them as folders. @throws Problem DATA_REFERENCE_INVALID, RATE_LIMITED */
 export async function pinPools(
-  { references, poolLimits }: { readonly references: ReferenceStore; readonly poolLimits: PoolLimits },
+  { references, poolLimits, fileLimits }: PinPoolsOptions,
   dataPoolIds: readonly string[],
   owner: Owner,
 ): Promise<readonly (readonly PoolFilePin[])[]> {
+  await fileLimits.admit(owner.organisationId);
   const ids = [...new Set(dataPoolIds.map((id) => id.toLowerCase()))];
   const byPool = new Map<string, PoolFilePin[]>();
   const rows = await references.listFiles(ids, owner, poolLimits.files + ids.length + 1);
+  // Also where the start is refused: they were read.
+  fileLimits.charge(owner.organisationId, rows.length);
   for (const { poolId, ...file } of rows) {
     const files = byPool.get(poolId) ?? [];
     byPool.set(poolId, files);

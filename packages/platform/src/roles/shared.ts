@@ -11,6 +11,7 @@ import { readSpace } from "../base/files.ts";
 import { watchDisk } from "../disk/disk-guard.ts";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import { guardBuilds, guardExecutions } from "../disk/guarded-stores.ts";
+import { limitResults } from "../disk/result-quota.ts";
 import { createReserve } from "../disk/reserve.ts";
 import { openDataDirectory, readSecret } from "../host/data-directory.ts";
 import type { DataDirectory } from "../host/data-directory.ts";
@@ -22,6 +23,8 @@ import { createObjectResults } from "../objects/object-results.ts";
 import type { ResultStore } from "@platform/engine/content/result-store";
 import { createJsonCheck } from "@platform/engine/json-check/json-check";
 import type { JsonCheck } from "@platform/engine/json-check/json-check";
+import { sumOutputs } from "../store/executions/output-bytes.ts";
+import { createPinnedFileLimits } from "../metering/pinned-file-limits.ts";
 import { createDataPools } from "../pools/data-pools.ts";
 import { persistResults } from "../pools/persist-results.ts";
 import { createResultTargets } from "../pools/result-targets.ts";
@@ -79,7 +82,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   const others = config.otherSecret === null ? [] : [config.otherSecret];
   const secret = { current: await readSecret(data.root, config.secret), others };
   const { database, maintenance, executionStore: unguarded } = await openDatabases(host, data);
-  const { leaseSeconds } = config;
+  const { leaseSeconds, resultQuotaBytes: quotaBytes } = config;
   closers.add("sweeper", startSweeper({ store: unguarded, leaseSeconds, logger }));
   const stores = createStores(database, {
     quota: config.buildQuota,
@@ -88,7 +91,8 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   });
   const { store: objectStore, explain: explainObjects } = await openObjectStore(host, data, disk);
   const objects = createKeptObjects(objectStore, createObjectRows(database, config.retentionDays));
-  const executionStore = persistResults(guardExecutions(unguarded, disk), { objects, logger });
+  const limited = limitResults(unguarded, { sumBytes: (id) => sumOutputs(database, id), quotaBytes });
+  const executionStore = persistResults(guardExecutions(limited, disk), { objects, logger });
   const jsonCheck = createJsonCheck();
   closers.add("check of JSON", jsonCheck.close);
   const results = createObjectResults({ objects, isHeldUp: disk.isLow });
@@ -99,6 +103,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     directory: join(data.run, "looked-at"),
     maxBytes: config.maxReferenceBytes,
     poolLimits: config.poolLimits,
+    fileLimits: createPinnedFileLimits(stores.rateBuckets, config.startsPerSecond),
   });
   return {
     ...host,

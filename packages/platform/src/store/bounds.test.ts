@@ -7,6 +7,7 @@ import type { TestUser } from "../testing/fixtures.ts";
 import { startAtOnce } from "../testing/held-lock.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
+import { FILL_SHARES_OF_MANY, FILL_SHARES_OF_ONE } from "../testing/share-fills.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { BOUNDS } from "./base/bounds.ts";
@@ -281,23 +282,12 @@ const GROWING: Readonly<Record<Exclude<BoundName, "sessions">, Growing>> = {
   sharedPoolsOfOne: {
     parent: ORGANISATION,
     prepare: prepareReceiver,
-    fill: `with made as (
-        insert into data_pool (id, organisation_id, name, name_key, created_by)
-        select gen_random_uuid(), m.organisation_id, 'many', 'many' || i, $3 from member m, generate_series(1, $2) as i
-        where m.user_id = $3::uuid returning id
-      ) insert into data_pool_share (pool_id, organisation_id, role, created_by) select id, $1, 'viewer', $3 from made`,
+    fill: FILL_SHARES_OF_ONE,
   },
-  // Each by another organisation.
   sharedPools: {
     parent: ORGANISATION,
     prepare: prepareReceiver,
-    fill: `with owners as (
-        insert into organisation (id, name, slug) select gen_random_uuid(), 'many', gen_random_uuid()::text from generate_series(1, $2)
-        returning id
-      ), made as (
-        insert into data_pool (id, organisation_id, name, name_key, created_by)
-        select gen_random_uuid(), id, 'many', 'many', $3 from owners returning id
-      ) insert into data_pool_share (pool_id, organisation_id, role, created_by) select id, $1, 'viewer', $3 from made`,
+    fill: FILL_SHARES_OF_MANY,
   },
   poolGrants: {
     parent: POOL,

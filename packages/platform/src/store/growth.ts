@@ -34,7 +34,10 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
     bounds: [],
     rest: "Two, and the files of its data pools, for each execution that has not ended.",
   },
-  execution_output: { bounds: [], rest: "One for each large result; removed with the results." },
+  execution_output: {
+    bounds: [],
+    rest: "One for each large result and each file of a result: so many as fit into what the organisation may store (--organization-results); removed with the results.",
+  },
   execution_result: { bounds: [], rest: "A part of an execution." },
   external_login: { bounds: [], rest: "One for each account at the identity provider." },
   invitation: { bounds: ["invitations"], rest: ENDED },

@@ -21,6 +21,7 @@ import { createLocalObjects } from "../objects/local-objects.ts";
 import type { ObjectStore, Objects } from "../objects/object-store.ts";
 import type { Database } from "../postgres/database.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
+import { createPinnedFileLimits } from "../metering/pinned-file-limits.ts";
 import { createDataPools } from "../pools/data-pools.ts";
 import { PARTS } from "../pools/part-files.ts";
 import { createResultTargets } from "../pools/result-targets.ts";
@@ -104,6 +105,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     directory: join(directory, "looked-at"),
     maxBytes: MAX_TEST_FILE - 1,
     poolLimits: TEST_POOL_LIMITS,
+    fileLimits: createPinnedFileLimits(stores.rateBuckets, options.startsPerSecond ?? 1_000),
   });
   const executions = createExecutions({
     store: options.executionStore ?? createMemoryStore(),

@@ -1,3 +1,4 @@
+import { listRoles } from "@platform/contract/permissions";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { noteAudit } from "../audit/trail.ts";
@@ -143,6 +144,13 @@ interface Standing {
   readonly otherOwners: number;
 }
 
+/** The roles of users who may change what an organisation has. */
+const EDITORS: readonly string[] = listRoles({ allows: "edit", audit: null });
+
+/** Their parts are swept. */
+const GIVE_UP_UPLOADS =
+  "delete from pool_upload where organisation_id = $1 and created_by = $2 and stored_at is null";
+
 /** Two who change the members of one organisation at once do so one after the other: else both could remove the last other owner. */
 async function changeMember(run: RunStatement, change: MemberChange): Promise<MemberChangeResult> {
   const { organisationId, userId, role } = change;
@@ -152,6 +160,9 @@ async function changeMember(run: RunStatement, change: MemberChange): Promise<Me
   const target = "where organisation_id = $1 and user_id = $2";
   if (role === null) await run({ text: `delete from member ${target}`, values: [organisationId, userId] });
   else await run({ text: `update member set role = $3 ${target}`, values: [organisationId, userId, role] });
+  // What they have begun would count for the organisation for a day, and nobody else sees it.
+  if (role === null || !EDITORS.includes(role))
+    await run({ text: GIVE_UP_UPLOADS, values: [organisationId, userId] });
   const changes = [{ field: "role", before: standing?.role ?? null, after: role }];
   noteAudit({ organisationId, target: [userId], changes });
   await run({

@@ -94,7 +94,7 @@ export const BOUNDS = {
   /** A tenth of the next one: nobody is asked before, and one organisation alone must not take the room of all others. */
   sharedPoolsOfOne: {
     limit: 100,
-    what: "data pools that your organisation shares with it",
+    what: "data pools that your organisation or you share with it",
     of: "The organisation",
     remedy: "withdraw a share first",
   },

@@ -58,8 +58,10 @@ export const FINISH_ONE = finishOne(`insert into execution_result (id, result, m
 export const FINISH_WITH_OUTPUT = finishOne(`insert into execution_result (id, result, metadata, has_output)
     select id, $10::bytea, $11::bytea, true from ended where status = 'SUCCEEDED'
   ), outputs as (
-    insert into execution_output (execution_id, name, hash, bytes)
-    select ended.id, o.name, o.hash, o.bytes
+    insert into execution_output (execution_id, name, hash, bytes, organisation_id)
+    select ended.id, o.name, o.hash, o.bytes, coalesce(
+      (select a.organisation_id from subscription b join application a on a.id = b.application_id where b.id = ended.owner_id),
+      ended.owner_id)
     from ended cross join unnest($12::text[], $13::text[], $14::bigint[]) as o (name, hash, bytes) where ended.status = 'SUCCEEDED'`);
 
 function finishOne(results: string): string {

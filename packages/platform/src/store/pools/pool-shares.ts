@@ -92,7 +92,7 @@ async function putShare(
     text: "select role from data_pool_share where pool_id = $1 and organisation_id = $2",
     values,
   });
-  if (former === undefined) await requireRooms(run, values, held.organisationId);
+  if (former === undefined) await requireRooms(run, values, { ownerId: held.organisationId, createdBy });
   else if (role === "viewer") {
     await run({ text: `update data_pool_grant set access = 'read' where ${THEIR_GRANTS}`, values });
     await giveUpUploads(run, pool.poolId, organisationId);
@@ -121,15 +121,17 @@ async function holdReceiver(run: RunStatement, organisationId: string): Promise<
 async function requireRooms(
   run: RunStatement,
   [poolId, organisationId]: readonly string[],
-  ownerId: string,
+  { ownerId, createdBy }: { readonly ownerId: string; readonly createdBy: string },
 ): Promise<void> {
   await requireRoom(run, "poolShares", {
     text: "from data_pool_share where pool_id = $1",
     values: [poolId],
   });
   await requireRoom(run, "sharedPoolsOfOne", {
-    text: "from data_pool_share s join data_pool p on p.id = s.pool_id where s.organisation_id = $1 and p.organisation_id = $2",
-    values: [organisationId, ownerId],
+    // A user may have many organisations.
+    text: `from data_pool_share s join data_pool p on p.id = s.pool_id
+      where s.organisation_id = $1 and (p.organisation_id = $2 or s.created_by = $3)`,
+    values: [organisationId, ownerId, createdBy],
   });
   await requireRoom(run, "sharedPools", {
     text: "from data_pool_share where organisation_id = $1",
