@@ -148,7 +148,7 @@ test("a plan is written with its prices and limits, listed and withdrawn", async
 
 test("services are searched by words and tags, and shown, without control characters of others", async () => {
   const found = await call("marketplace", "search", "round trips", "--tag", "routing");
-  expect(found.stdout).toContain("Quantum Lab");
+  expect(found.stdout).toContain("Quantum Lab (lab)");
   expect(found.stdout).toContain(OFFERED_KEY);
   expect(found.stdout).not.toContain("\u001b");
   expect((await call("marketplace", "search", "nothing")).stdout).toBe("No service was found.\n");
@@ -183,7 +183,7 @@ test("a service is named by its name, unless several have it", async () => {
   const several = await call("subscribe", "knapsack", "shop");
   expect(several.exitCode).toBe(1);
   expect(several.stderr).toContain("several services named 'knapsack'");
-  expect(several.stderr).toContain("Ada: 0198c1de-7a53-4000-8000-000000000001");
+  expect(several.stderr).toContain("Quantum Lab (quantum-lab): 0198c1de-7a53-4000-8000-000000000001");
   // The search finds beginnings of words as well.
   const none = await call("subscribe", "round trips", "shop");
   expect([none.exitCode, none.stderr]).toEqual([

@@ -3,7 +3,7 @@ import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
-import { findListedService } from "../project/find-listed-service.ts";
+import { describeProvider, findListedService } from "../project/find-listed-service.ts";
 import { printPlans } from "./plans.ts";
 
 /** `platform marketplace search`: reads all pages before it prints. */
@@ -31,7 +31,7 @@ export const searchMarketplaceCommand = defineCommand({
       found.map((card) => [
         cleanText(card.serviceName),
         cleanText(card.title),
-        cleanText(card.providerName),
+        describeProvider(card),
         card.latestVersion,
         card.hasFreePlan ? "yes" : "no",
         card.serviceKey,
@@ -66,7 +66,7 @@ export const showMarketplaceCommand = defineCommand({
 
 function printEntry(context: CommandContext, entry: MarketplaceEntry): void {
   const { output } = context;
-  output.print(`${cleanText(entry.title)} (${entry.serviceName}) of ${cleanText(entry.providerName)}`);
+  output.print(`${cleanText(entry.title)} (${entry.serviceName}) of ${describeProvider(entry)}`);
   if (entry.summary !== "") output.print(cleanText(entry.summary));
   output.print(`Versions  ${entry.versions.map(({ version }) => version).join(", ")}`);
   if (entry.tags.length > 0) output.print(`Tags      ${entry.tags.join(", ")}`);

@@ -5,6 +5,14 @@ import { readAllPages } from "../base/session.ts";
 import type { PlatformClient } from "../base/session.ts";
 import { isKey } from "./find-service.ts";
 
+/** Name and slug: anybody can give their organisation the name of another. */
+export function describeProvider({
+  providerName,
+  providerSlug,
+}: Pick<MarketplaceCard, "providerName" | "providerSlug">): string {
+  return `${cleanText(providerName)} (${providerSlug})`;
+}
+
 /**
  * Key of the service with this name or key that the organisation can subscribe to. Services of several organisations may have one name.
  *
@@ -24,6 +32,6 @@ export async function findListedService(client: PlatformClient, wanted: string):
   if (matches.length === 1) return first.serviceKey;
   throw new UserError("SERVICE_AMBIGUOUS", `There are several services named '${wanted}'.`, {
     hint: "Use the key instead of the name.",
-    details: matches.map(({ serviceKey, providerName }) => `${cleanText(providerName)}: ${serviceKey}`),
+    details: matches.map((card) => `${describeProvider(card)}: ${card.serviceKey}`),
   });
 }

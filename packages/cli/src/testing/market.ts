@@ -55,6 +55,7 @@ const CARD = {
   serviceKey: OFFERED_KEY,
   serviceName: "tsp",
   providerName: "Quantum Lab",
+  providerSlug: "lab",
   publication: "marketplace" as const,
   title: "Round trips\u001b[31m",
   summary: "The shortest ones",
@@ -64,14 +65,14 @@ const CARD = {
   hasFreePlan: true,
 };
 
-/** Two organisations have a service of one name. */
+/** Two organisations of one name have a service of one name. */
 const CARDS = [
   CARD,
-  ...["Quantum Lab", "Ada"].map((providerName, n) => ({
+  ...["lab", "quantum-lab"].map((providerSlug, n) => ({
     ...CARD,
     serviceKey: `0198c1de-7a53-4000-8000-00000000000${n}`,
     serviceName: "knapsack",
-    providerName,
+    providerSlug,
     tags: [],
   })),
 ];

@@ -86,7 +86,8 @@ const PutListingSchema = Type.Object(
 const Card = {
   serviceKey: ServiceKey,
   serviceName: ServiceName,
-  providerName: Type.String({ description: "Name of the organisation that provides it" }),
+  providerName: Type.String({ description: "Name of the organisation that provides it; others may have it" }),
+  providerSlug: Type.String({ description: "Slug of that organisation, which no other has" }),
   publication: Publication,
   ...Shown,
   latestVersion: VersionNumber,

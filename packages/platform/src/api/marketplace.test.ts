@@ -52,6 +52,9 @@ async function describeVersion({ serviceKey }: TestService, version: string, des
   });
 }
 
+const readSlug = async (user: TestUser) =>
+  (await call(user, `GET /organizations/${user.organisationId}`)).body["slug"];
+
 /** The names of the services that a search finds, in order. */
 async function search(user: TestUser, query: string): Promise<readonly unknown[]> {
   const { status, body } = await call(user, `GET /marketplace?${query}`);
@@ -182,6 +185,21 @@ describe("the marketplace", () => {
     expect((await call(provider, `GET /marketplace/${internal.serviceKey}`)).status).toBe(200);
   });
 
+  test("tells providers of one name apart by their slugs, which nobody else can have", async () => {
+    const other = await createTestUser(instance);
+    const service = await createTestService(instance, other, "lookalike");
+    await call(other, `POST /services/${service.serviceKey}/publish`, { scope: "marketplace" });
+    const shown = async ({ serviceKey }: TestService) =>
+      (await call(consumer, `GET /marketplace/${serviceKey}`)).body;
+    const [first, second] = [await shown(await offer("genuine", { title: "Genuine" })), await shown(service)];
+    expect(first["providerName"]).toBe(second["providerName"]);
+    expect([first["providerSlug"], second["providerSlug"]]).toEqual([
+      await readSlug(provider),
+      await readSlug(other),
+    ]);
+    expect(first["providerSlug"]).not.toBe(second["providerSlug"]);
+  });
+
   test("shows of a service what one needs before subscribing, and nothing of its code or other subscribers", async () => {
     const service = await offer("shown", { title: "Shown", contact: "https://example.org/help" });
     await describeVersion(service, "2.0.0", "# Hello");
@@ -192,6 +210,7 @@ describe("the marketplace", () => {
       serviceKey: service.serviceKey,
       serviceName: "shown",
       providerName: "Somebody",
+      providerSlug: await readSlug(provider),
       publication: "marketplace",
       title: "Shown",
       summary: "",

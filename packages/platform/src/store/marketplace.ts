@@ -14,6 +14,8 @@ export interface CardRecord extends Omit<ListingTerms, "contact" | "exampleInput
   readonly serviceKey: string;
   readonly serviceName: string;
   readonly providerName: string;
+  /** Unlike the name, which anybody can give their organisation, no other's. */
+  readonly providerSlug: string;
   readonly publication: "internal" | "marketplace";
   /** The highest live version, `MAJOR.MINOR.PATCH`. */
   readonly latestVersion: string;
@@ -75,7 +77,7 @@ const OFFERED = `from service s join organisation o on o.id = s.organisation_id
   left join listing l on l.service_key = s.key
   where o.deleted_at is null and (s.publication = 'marketplace' or (s.publication = 'internal' and s.organisation_id = $1))`;
 
-const CARD_COLUMNS = `s.key as "serviceKey", s.name as "serviceName", o.name as "providerName", s.publication, ${SHOWN_COLUMNS},
+const CARD_COLUMNS = `s.key as "serviceKey", s.name as "serviceName", o.name as "providerName", o.slug as "providerSlug", s.publication, ${SHOWN_COLUMNS},
   concat_ws('.', v.major, v.minor, v.patch) as "latestVersion",
   exists (select 1 from plan p where p.service_key = s.key and p.ended_at is null and p.currency is null) as "hasFreePlan"`;
 
