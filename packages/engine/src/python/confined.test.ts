@@ -182,7 +182,7 @@ def flee(end):
             time.sleep(0.001)
     os._exit(0)
 if os.fork() == 0:
-    flee(time.monotonic() + 20)
+    flee(time.monotonic() + 100)
 memory = mmap.mmap(-1, 400 << 20)
 for at in range(0, len(memory), 4096):
     memory[at] = 1
@@ -191,12 +191,12 @@ time.sleep(60)
     const begun = performance.now();
     const { outcome } = await own.finish(own.createVersion(program, { resources: { cpu: 1, memory: 0.1 } }));
     expect(outcome).toMatchObject({ code: "OUT_OF_MEMORY" });
-    // What is left has the connections of its zygote, whose end is waited for. It is too quick to be found.
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    // What is left has the connections of its zygote, whose end is waited for: it lives for 100 seconds. It is too quick to be found.
+    expect(performance.now() - begun).toBeLessThan(60_000);
   } finally {
     await own.close();
   }
-});
+}, 120_000);
 
 test.each([
   ["warden", 0],
