@@ -40,8 +40,6 @@ export interface StartOptions {
   /** More flags, e.g. `["--lease-seconds", "3"]`. */
   readonly flags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly uid?: number;
-  readonly gid?: number;
   /** What takes the flags, e.g. `["npm", "start", "--"]`; default: the platform itself. Runs in a group of its own. */
   readonly command?: readonly [string, ...string[]];
   /** Default: in the data directory. */
@@ -90,8 +88,6 @@ export async function spawnPlatform(options: StartOptions): Promise<PlatformProc
       detached: options.command !== undefined,
       stdio: ["pipe", "pipe", "pipe"],
       env: { ...env, ...options.environment },
-      ...(options.uid === undefined ? {} : { uid: options.uid }),
-      ...(options.gid === undefined ? {} : { gid: options.gid }),
     },
   );
   let log = "";

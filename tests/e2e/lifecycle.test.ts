@@ -8,12 +8,11 @@ import { getuid, kill } from "node:process";
 import { afterEach, describe, expect, test } from "vitest";
 import { request } from "../../tools/platform-client.ts";
 import { spawnPlatform } from "../../tools/platform-process.ts";
+import { ORDINARY_PLATFORM } from "../support/confined-platform.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
 
 const SLOW = "import time\n\ndef run():\n    time.sleep(1)\n    return {'done': True}\n";
-
-const NOBODY = 65_534;
 
 let world: World | undefined;
 
@@ -37,19 +36,19 @@ function isAlive(pid: number): boolean {
   }
 }
 
-type RefusedStart = [what: string, flags: readonly string[], reason: RegExp, uid?: number];
+type RefusedStart = [what: string, flags: readonly string[], reason: RegExp, isOrdinary?: true];
 
 /** Root may do these. */
-const AS_NOBODY: readonly RefusedStart[] =
+const AS_ORDINARY_USER: readonly RefusedStart[] =
   getuid?.() === 0
     ? [
         [
           "a folder of another user",
           ["--data-dir", "/root/platform"],
           /permission denied.*--data-dir\.$/,
-          NOBODY,
+          true,
         ],
-        ["a port for root alone", ["--api-port", "80"], /port 80: permission denied.*--api-port\.$/, NOBODY],
+        ["a port for root alone", ["--api-port", "80"], /port 80: permission denied.*--api-port\.$/, true],
       ]
     : [];
 
@@ -60,9 +59,9 @@ describe("a start that cannot work says why in one sentence, and starts nothing"
     ["a file as a folder", ["--data-dir", "/dev/null/data"], /a part of the path is a file.*--data-dir\.$/],
     ["another machine's address", ["--host", "192.0.2.1"], /does not have that address.*--host\.$/],
     ["a port in use", ["--api-port", "TAKEN"], /another program listens there.*--api-port\.$/],
-    ...AS_NOBODY,
+    ...AS_ORDINARY_USER,
     ["a setting that is none", ["--role", "king"], /--role is "king"; it must be one of /],
-  ])("%s", async (_what, flags, reason, uid) => {
+  ])("%s", async (_what, flags, reason, isOrdinary) => {
     const directory = await mkdtemp(join(tmpdir(), "platform-start-"));
     await chmod(directory, 0o777);
     const other = createServer().listen(0, "127.0.0.1");
@@ -71,7 +70,7 @@ describe("a start that cannot work says why in one sentence, and starts nothing"
     const platform = await spawnPlatform({
       dataDirectory: directory,
       flags: flags.map((flag) => (flag === "TAKEN" ? String(port) : flag)),
-      ...(uid === undefined ? {} : { uid, gid: uid }),
+      ...(isOrdinary ? { command: ORDINARY_PLATFORM } : {}),
     });
     try {
       expect(await once(platform.process, "close")).toEqual([1, null]);

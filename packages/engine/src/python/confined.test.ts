@@ -1,12 +1,15 @@
+import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findProcesses } from "../testing/find-processes.ts";
 import { createLimitedFixture } from "../testing/limited-levels.ts";
+import { asOrdinaryUser } from "../testing/as-user.ts";
+import type { Command } from "../testing/as-user.ts";
 import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
-import { readOutput, spawnWithoutNamespaces } from "../testing/without-namespaces.ts";
+import { readOutput, refuseNamespaces } from "../testing/without-namespaces.ts";
 import { readStat } from "./watch/process-files.ts";
 
 const SAY_LEVEL = fileURLToPath(new URL("../testing/say-level.ts", import.meta.url));
@@ -33,7 +36,7 @@ function isLauncher(pid: number): boolean {
   return readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0").includes("confine");
 }
 
-type User = readonly [who: string, identity: { readonly uid?: number; readonly gid?: number }];
+type User = readonly [who: string, isRoot: boolean, become: (command: Command) => Command];
 
 /** Its zygote may have taken it along. */
 function killIfAlive(pid: number): void {
@@ -368,18 +371,17 @@ except OSError:
   });
 });
 
-const OTHER_USERS: readonly User[] =
-  process.getuid?.() === 0 ? [["an ordinary user", { uid: 65_534, gid: 65_534 }]] : [];
+const IS_ROOT = process.getuid?.() === 0;
+const USERS: readonly User[] = [
+  ["the user of this process", IS_ROOT, (command) => command],
+  ...(IS_ROOT ? [["an ordinary user", false, asOrdinaryUser] as const] : []),
+];
 
-test.each<User>([["the user of this process", {}], ...OTHER_USERS])(
+test.each<User>(USERS)(
   "a host that refuses user namespaces reaches level C as %s",
-  async (_who, identity) => {
-    const isRoot = (identity.uid ?? process.getuid?.()) === 0;
-    const child = spawnWithoutNamespaces([process.execPath, SAY_LEVEL], {
-      env: { PATH: process.env["PATH"] },
-      stdio: ["ignore", "pipe", "inherit"],
-      ...identity,
-    });
+  async (_who, isRoot, become) => {
+    const [program, ...args] = become(refuseNamespaces([process.execPath, SAY_LEVEL]));
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
     expect(JSON.parse(await readOutput(child))).toMatchObject({
       report: {
         level: "C",

@@ -14,7 +14,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
-import { RUNNERS, spawnAsOrdinaryUser } from "../testing/ordinary-user.ts";
+import { asOrdinaryUser } from "../testing/as-user.ts";
+import type { Command } from "../testing/as-user.ts";
+import { RUNNERS } from "../testing/ordinary-user.ts";
 import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { createOutsideWorld, OUTSIDE, OUTSIDE_PORT, SILENT_PORT } from "../testing/outside-world.ts";
@@ -206,18 +208,15 @@ test.runIf(IS_ROOT)("a slirp4netns that cannot be started again at once is tried
   }
 });
 
-const SPAWNS = [
-  [
-    "root",
-    (args: readonly string[]) => spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] }),
-  ],
-  ["an ordinary user", spawnAsOrdinaryUser],
-] as const;
+const PARENT_COMMAND: Command = [process.execPath, PARENT, "B", "1234.701", "run"];
 
-test.runIf(IS_ROOT).each(SPAWNS)(
+test.runIf(IS_ROOT).each([
+  ["root", PARENT_COMMAND],
+  ["an ordinary user", asOrdinaryUser(PARENT_COMMAND)],
+] as const)(
   "no slirp4netns and no namespace outlives a Node that was killed by kill -9 (as %s)",
-  async (_who, spawnNode) => {
-    const parent = spawnNode([PARENT, "B", "1234.701", "run"]);
+  async (_who, [program, ...args]) => {
+    const parent = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
     const printed = await new Promise<Buffer>((resolve) => parent.stdout?.once("data", resolve));
     const pid = parent.pid ?? 0;
     try {

@@ -1,55 +1,34 @@
 import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { asUser, ORDINARY_USER } from "./as-user.ts";
+import type { Command } from "./as-user.ts";
 import { createVersionRunner } from "./version-runner.ts";
 import type { Answer, Order, VersionRunner } from "./version-runner.ts";
 import { refuseNamespaces } from "./without-namespaces.ts";
-import type { Command } from "./without-namespaces.ts";
 
 const RUN_VERSIONS = fileURLToPath(new URL("run-versions.ts", import.meta.url));
 const RUN: Command = [process.execPath, RUN_VERSIONS];
-const USER = 65_534;
-/** In a mount namespace of its own: a device that every user may open, as udev makes it; and another resolver, if one is named. */
-const SCRIPT = `
-mount -t tmpfs none /dev/net
-mknod -m 666 /dev/net/tun c 10 200
-if [ -n "$1" ]; then mount --bind "$1" /etc/resolv.conf; fi
-user=$2
-shift 2
-exec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
-`;
-
-function spawnAs(user: number, command: readonly string[], resolvConf: string): ChildProcess {
-  const args = ["--mount", "sh", "-e", "-c", SCRIPT, "sh", resolvConf, String(user), ...command];
-  return spawn("unshare", args, {
+/** Runs versions as some user, in a process of its own. @param resolvConf a file that is shown to it in place of /etc/resolv.conf */
+async function createRunner(user: number, resolvConf = "", command = RUN): Promise<VersionRunner> {
+  const [program, ...args] = asUser(user, command, resolvConf);
+  const child = spawn(program, args, {
     stdio: ["pipe", "pipe", "inherit"],
     env: { PATH: process.env["PATH"] },
   });
-}
-
-/** Starts a program of Node as an ordinary user, which has the pid of what is returned. Needs root. */
-export function spawnAsOrdinaryUser(args: readonly string[]): ChildProcess {
-  return spawnAs(USER, [process.execPath, ...args], "");
-}
-
-/** Runs versions as some user, in a process of its own. @param resolvConf a file that is shown to it in place of /etc/resolv.conf */
-async function createRunner(user: number, resolvConf = "", command = RUN): Promise<VersionRunner> {
-  const child = spawnAs(user, command, resolvConf);
   const { stdin, stdout } = child;
-  if (stdin === null || stdout === null) throw new Error("it has no pipes");
   const answers = createInterface(stdout)[Symbol.asyncIterator]();
 
   async function run(order: Order): Promise<Answer> {
-    stdin?.write(`${JSON.stringify(order)}\n`);
+    stdin.write(`${JSON.stringify(order)}\n`);
     const answer = await answers.next();
     if (answer.done === true) throw new Error("the process of the ordinary user has ended");
     return JSON.parse(answer.value) as Answer;
   }
 
   async function close(): Promise<void> {
-    stdin?.end();
+    stdin.end();
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   }
 
@@ -66,7 +45,7 @@ export const RUNNERS: readonly Runner[] =
           "root",
           (resolvConf) => (resolvConf === undefined ? createVersionRunner() : createRunner(0, resolvConf)),
         ],
-        ["an ordinary user", (resolvConf) => createRunner(USER, resolvConf)],
+        ["an ordinary user", (resolvConf) => createRunner(ORDINARY_USER, resolvConf)],
       ]
     : [["the user of this process", () => createVersionRunner()]];
 
@@ -79,14 +58,14 @@ exec setpriv --ambient-caps=-all --inh-caps=-all prlimit "$@"
 /** Runs versions as an ordinary user who may have so many user namespaces and processes, all together. Needs root. */
 export function createLimitedRunner(namespaces: number, processes: number): Promise<VersionRunner> {
   const own = ["unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-e", "-c", FEW] as const;
-  return createRunner(USER, "", [...own, "sh", String(namespaces), `--nproc=${processes}`, ...RUN]);
+  return createRunner(ORDINARY_USER, "", [...own, "sh", String(namespaces), `--nproc=${processes}`, ...RUN]);
 }
 
 /** Versions that are run by an ordinary user, with the namespaces that the kernel gives and, at level C, without. */
 export const ORDINARY_RUNNERS: readonly Runner[] =
   process.getuid?.() === 0
     ? [
-        ["with namespaces", () => createRunner(USER)],
-        ["without", () => createRunner(USER, "", refuseNamespaces(RUN))],
+        ["with namespaces", () => createRunner(ORDINARY_USER)],
+        ["without", () => createRunner(ORDINARY_USER, "", refuseNamespaces(RUN))],
       ]
     : [["at the best level", () => createVersionRunner()]];

@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess, SpawnOptions } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { RUNNER_DIRECTORY } from "../python/sandbox/runner-files.ts";
 import { judgeClone } from "../python/sandbox/seccomp/judged-calls.ts";
@@ -7,6 +6,7 @@ import { assembleProgram } from "../python/sandbox/seccomp/program.ts";
 import type { Rule } from "../python/sandbox/seccomp/program.ts";
 import { REFUSED_CALLS } from "../python/sandbox/seccomp/refused-calls.ts";
 import { findArchitecture } from "../python/sandbox/seccomp/syscalls.ts";
+import type { Command } from "./as-user.ts";
 import { INTERPRETER } from "./python-fixture.ts";
 
 /** Restricts itself and becomes the command. The right is taken away for good, as by the seccomp profile of a container. */
@@ -26,21 +26,12 @@ const REFUSED_IN_CONTAINERS: readonly Rule[] = [
   { calls: ["unshare", "mount"], verdict: "EPERM" },
 ];
 
-/** A program and its arguments. */
-export type Command = readonly [string, ...string[]];
-
 /** A command that becomes the given one, for which the kernel refuses every new namespace, and every mount: such a host has isolation level C. */
 export function refuseNamespaces(command: Command): Command {
   const architecture = findArchitecture(process.arch);
   if (architecture === null) throw new Error(`There is no filter for ${process.arch}.`);
   const filter = assembleProgram(REFUSED_IN_CONTAINERS, architecture).toString("base64");
   return [INTERPRETER, "-I", "-S", "-c", LAUNCHER, RUNNER_DIRECTORY, filter, ...command];
-}
-
-/** Starts a program with `refuseNamespaces`. */
-export function spawnWithoutNamespaces(command: Command, options: SpawnOptions): ChildProcess {
-  const [file, ...args] = refuseNamespaces(command);
-  return spawn(file, args, options);
 }
 
 /** What a program printed, once it has ended. */

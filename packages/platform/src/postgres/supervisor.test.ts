@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { asOrdinaryUser, ORDINARY_USER } from "@platform/engine/testing/as-user";
+import type { Command } from "@platform/engine/testing/as-user";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { inspectProcess, readPostmaster } from "./postmaster.ts";
 import type { SocketConnection } from "./server.ts";
@@ -15,7 +17,6 @@ import type { EmbeddedPostgres } from "./supervisor.ts";
 import { createRecordingLogger } from "../testing/test-database.ts";
 
 const MEMBER = new URL("../testing/postgres-member.ts", import.meta.url).pathname;
-const NOBODY = 65_534;
 
 let root = "";
 let directory = "";
@@ -53,11 +54,9 @@ async function start(options: { user?: string } = {}): Promise<EmbeddedPostgres>
   return server;
 }
 
-async function startMember(uid?: number): Promise<Member> {
-  const child = spawn(process.execPath, [MEMBER, directory], {
-    stdio: ["ignore", "pipe", "inherit"],
-    ...(uid === undefined ? {} : { uid, gid: uid }),
-  });
+async function startMember(become = (command: Command) => command): Promise<Member> {
+  const [program, ...args] = become([process.execPath, MEMBER, directory]);
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
   const lines: Record<string, unknown>[] = [];
   createInterface(child.stdout).on("line", (line) => lines.push(JSON.parse(line)));
   const ended = new Promise<void>((resolve) => {
@@ -329,7 +328,7 @@ test("a data directory whose path is too long for a socket gets a private one in
 test.skipIf(process.getuid?.() !== 0)("root runs the server as the ordinary user that is named", async () => {
   await start({ user: "nobody" });
   const status = await readFile(`/proc/${await readPid()}/status`, "utf8");
-  expect(/^Uid:\s+(\d+)/mu.exec(status)?.[1]).toBe(String(NOBODY));
+  expect(/^Uid:\s+(\d+)/mu.exec(status)?.[1]).toBe(String(ORDINARY_USER));
 });
 
 test.skipIf(process.getuid?.() !== 0)(
@@ -362,7 +361,7 @@ test.skipIf(process.getuid?.() !== 0)(
 
 test.skipIf(process.getuid?.() !== 0)("an ordinary user runs the server as himself", async () => {
   await mkdir(directory);
-  await chown(directory, NOBODY, NOBODY);
-  await startMember(NOBODY);
-  expect((await stat(join(directory, "data"))).uid).toBe(NOBODY);
+  await chown(directory, ORDINARY_USER, ORDINARY_USER);
+  await startMember(asOrdinaryUser);
+  expect((await stat(join(directory, "data"))).uid).toBe(ORDINARY_USER);
 });
