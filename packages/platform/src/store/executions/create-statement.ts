@@ -103,14 +103,14 @@ const buildCreate = (more: string): string => `with input as (
     select ${IS_CLAIMED} as is_claimed
   ), created as (
     -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
-    -- that a claim gives (claim.ts).
+    -- that a claim gives (claim.ts), and starts at the moment of its creation: now() is not cut as that is.
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
       created_at, rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
     select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      ${createdIn("quota_month")}, rank, quota_month, cpu_held, result_days, log_days, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
-      case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then now() end,
+      created_at, rank, quota_month, cpu_held, result_days, log_days, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
+      case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then created_at end,
       case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
-    from allowed cross join claim on conflict do nothing returning id, owner_id, created_at, quota_month, cpu_held, status
+    from allowed cross join claim cross join lateral (select ${createdIn("quota_month")} as created_at) moment on conflict do nothing returning id, owner_id, created_at, quota_month, cpu_held, status
   ), ${HOLD}, bodies as (
     -- The body of an id that exists is there already, and stays.
     insert into execution_input (id, body, "references")
@@ -157,9 +157,10 @@ export const CREATE_CLAIMED = `with pending as materialized (
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
       created_at, rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
     select $7::uuid, $8, $9::uuid, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int,
-      ${createdIn("month")}, coalesce(${BEHIND_RUNNING}, 0), month, ${CPU_HELD}, $17::smallint, $18::smallint, 'RUNNING', 1, $3::text, $4::uuid, now(),
+      created_at, coalesce(${BEHIND_RUNNING}, 0), month, ${CPU_HELD}, $17::smallint, $18::smallint, 'RUNNING', 1, $3::text, $4::uuid, created_at,
       now() + make_interval(secs => $5), $6::text
     from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli) t left join quotas on true
+      cross join lateral (select ${createdIn("month")} as created_at) moment
     where not is_any and (${PLACES} > 0) is not false and $9::uuid <> all (${ENDED_OWNERS}) on conflict do nothing
     returning id, owner_id, created_at, quota_month, cpu_held
   ), ${HOLD_ONE}, bodies as (
