@@ -28,7 +28,11 @@ def run(data: dict, params: Params):
 
 type Links = Readonly<Record<string, { readonly href: string }>>;
 interface Metadata {
-  readonly _persisted: { readonly reference: object; readonly name: string };
+  readonly _persisted: {
+    readonly reference: object;
+    readonly name: string;
+    readonly pools: Readonly<Record<string, { readonly files: readonly { readonly name: string }[] }>>;
+  };
   readonly _omittedFiles: readonly { readonly name: string }[];
 }
 
@@ -131,5 +135,73 @@ test(
         { code: "DATA_REFERENCE_INVALID", errors: [{ path }] },
       ]);
     }
+  },
+);
+
+const WRITER = `
+import os
+from dataclasses import dataclass
+from platform_service import DataPool, OutputPool
+
+@dataclass
+class Params:
+    maps: DataPool
+    tours: OutputPool
+    fail: bool = False
+
+def run(params: Params):
+    for name in params.maps:
+        with params.tours.open(name) as file:
+            file.write("toured")
+    for name in (".hidden", "plot.png"):
+        params.tours.open(name).close()
+    os.symlink("/etc/passwd", params.tours.file("passwd"))
+    if params.fail:
+        raise ValueError("no")
+    return {"id": params.tours.id}
+`;
+
+test(
+  "the local server stores the files of a run in its output pool when it has succeeded, as the platform does",
+  { timeout: 4 * MINUTE },
+  async () => {
+    await writeFile(join(project, "src/program.py"), WRITER);
+    local = await startLocalServer(project, "--pools", pools);
+    const params = { maps: { dataPoolId }, tours: { dataPoolId } };
+    const folder = join(pools, dataPoolId);
+    for (const [id, status] of [
+      ["55555555-5555-4555-8555-555555555555", 422],
+      ["../Maps", 400],
+    ] as const) {
+      const json = { params: { ...params, tours: { dataPoolId: id } } };
+      const refused = await request("POST", `${local.url}/`, { json });
+      expect([refused.status, refused.body]).toMatchObject([status, { errors: [{ path: "/params/tours" }] }]);
+    }
+    expect(await local.execute({ params: { ...params, fail: true } })).toMatchObject({
+      code: "EXECUTION_ERROR",
+    });
+    expect(await readdir(folder)).toEqual(["map.json"]);
+
+    const before = referTo(local, "map.json");
+    const first = await local.execute({ params });
+    expect((await readdir(folder)).toSorted()).toEqual(["map.json", "plot.png"]);
+    expect(await readFile(join(folder, "map.json"), "utf8")).toBe("toured");
+    expect(Object.keys(links(first))).toEqual(["status"]);
+    const { _persisted: persisted, _omittedFiles: omitted } = metadata(first);
+    expect(persisted).toEqual({
+      pools: {
+        "/params/tours": {
+          dataPoolId,
+          files: [
+            { name: "map.json", reference: before },
+            { name: "plot.png", reference: expect.objectContaining({ dataPoolId }) },
+          ],
+        },
+      },
+    });
+    expect(omitted.map(({ name }) => name)).toEqual([".hidden", "passwd"]);
+    // What was stored is what the next one reads.
+    const second = await local.execute({ params });
+    expect(metadata(second)["_persisted"].pools["/params/tours"]?.files).toHaveLength(2);
   },
 );

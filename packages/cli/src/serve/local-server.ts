@@ -42,7 +42,7 @@ import { createLocalVersions } from "./local-versions.ts";
 import type { LoadedVersion, LocalVersions } from "./local-versions.ts";
 import { chooseEnvironmentsDirectory } from "./environments-directory.ts";
 import { createLocalTargets, persistLocally } from "./persisted-results.ts";
-import { readPools } from "./pool-folder.ts";
+import { explainLocalName, readPools } from "./pool-folder.ts";
 import type { LocalPools } from "./pool-folder.ts";
 import { createServerLogger } from "./server-logger.ts";
 import type { ServerLogger } from "./server-logger.ts";
@@ -185,6 +185,7 @@ async function startPython({ options, logger, closers }: Starting, directory: st
     interpreter: tools.interpreter,
     capacity: measureCapacity(),
     results,
+    explainPoolName: explainLocalName,
     limits: OUTPUT_LIMITS,
     logger,
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),

@@ -1,4 +1,15 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  readlink,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -10,6 +21,7 @@ import type { ResultStore } from "@platform/engine/content/result-store";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import { toJobOwner } from "@platform/engine/store/owner";
+import type { Outcome, OutputFile } from "@platform/engine/python/port/runtime";
 import { createLocalTargets, persistLocally } from "./persisted-results.ts";
 import { readPools } from "./pool-folder.ts";
 
@@ -195,11 +207,18 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("an output pool is refused, at its place in the input", async () => {
-  const pinning = createLocalTargets(root).pin({ dataPoolId: await idOfPool() }, OWNER, "/params/tours");
-  await expect(pinning).rejects.toMatchObject({
+const pinOutput = (dataPoolId: string) =>
+  createLocalTargets(root).pin({ dataPoolId }, OWNER, "/params/tours");
+
+test("an output pool that there is not is refused, at its place in the input", async () => {
+  await expect(pinOutput(createUuidV7())).rejects.toMatchObject({
     code: "DATA_REFERENCE_INVALID",
     errors: [{ path: "/params/tours" }],
+  });
+  expect(await pinOutput(await idOfPool())).toEqual({
+    dataPoolId: await idOfPool(),
+    name: null,
+    userId: null,
   });
 });
 
@@ -228,4 +247,116 @@ test("what a killed server has left of a file goes with the next one; what anoth
   for (const part of [old, ".notes"]) await utimes(pathOf(String(part)), past, past);
   await finish(await claim("tour.json"));
   expect(new Set(await namesIn())).toEqual(new Set([".notes", fresh, "tour.json"]));
+});
+
+/** Of a claim that writes to the pool. */
+const writing = async (dataPoolId: string) => ({
+  ...(await claim("result.json")),
+  outputPool: { path: ["params", "tours"], dataPoolId, userId: null },
+});
+
+/** What a run has left for the pool, kept as the worker does. */
+async function leave(contents: Readonly<Record<string, string>>): Promise<Outcome> {
+  const poolFiles: OutputFile[] = [];
+  for (const [name, text] of Object.entries(contents)) {
+    const content = await results.receive(Readable.from(text === "" ? [] : [Buffer.from(text)]), 1000);
+    await content.keep();
+    poolFiles.push({ name, content });
+  }
+  const output = { result: null, files: [], poolFiles };
+  return { status: "SUCCEEDED", result: Buffer.from(RESULT), metadata: null, output };
+}
+
+const readAll = async () =>
+  Object.fromEntries(
+    await Promise.all((await namesIn()).map(async (name) => [name, await readFile(pathOf(name), "utf8")])),
+  );
+
+test("files of a run are in its output pool beside its result, a file of the name keeps its ids and case, and the metadata name all", async () => {
+  await writeFile(pathOf("Tour.csv"), "old");
+  const before = (await readPools(root)).pools[0]?.files[0];
+  const running = await writing(await idOfPool());
+  expect(await store.finish(running, await leave({ "tour.CSV": "a,b", empty: "" }))).toBe(true);
+  expect(await readAll()).toEqual({ "Tour.csv": "a,b", empty: "", "result.json": RESULT });
+  const referenceOf = new Map(
+    (await readPools(root)).pools[0]?.files.map(({ name, reference }) => [name, reference]),
+  );
+  expect(referenceOf.get("Tour.csv")).toEqual(before?.reference);
+  expect(await readPersisted(running.id)).toEqual({
+    name: "result.json",
+    reference: referenceOf.get("result.json"),
+    pools: {
+      "/params/tours": {
+        dataPoolId: await idOfPool(),
+        files: ["Tour.csv", "empty"].map((name) => ({ name, reference: referenceOf.get(name) })),
+      },
+    },
+  });
+});
+
+test("of files of which one cannot have its name none is stored: what was there is as it was, links as well", async () => {
+  await writeFile(pathOf("a.csv"), "old");
+  await writeFile(join(folder, "outside.csv"), "mine");
+  await symlink("../../outside.csv", pathOf("link.csv"));
+  await mkdir(pathOf("taken"));
+  const running = await writing(await idOfPool());
+  expect(
+    await store.finish(
+      running,
+      await leave({ "a.csv": "new", "b.csv": "new", "link.csv": "new", taken: "" }),
+    ),
+  ).toBe(true);
+  expect(await readPersisted(running.id)).toEqual({
+    reference: expect.anything(),
+    name: "result.json",
+    pools: {
+      "/params/tours": {
+        dataPoolId: await idOfPool(),
+        code: "UNAVAILABLE",
+        detail: expect.stringContaining("EISDIR"),
+      },
+    },
+  });
+  expect(await namesIn()).toEqual(["a.csv", "link.csv", "result.json", "taken"]);
+  expect(await readFile(pathOf("a.csv"), "utf8")).toBe("old");
+  expect(await readlink(pathOf("link.csv"))).toBe("../../outside.csv");
+  expect(await readFile(join(folder, "outside.csv"), "utf8")).toBe("mine");
+});
+
+test("of files of which the content of one is gone none is stored", async () => {
+  const running = await writing(await idOfPool());
+  const outcome = await leave({ "a.csv": "1" });
+  const lost = await results.receive(Readable.from([Buffer.from("lost")]), 100);
+  if (outcome.status !== "SUCCEEDED") throw new Error("it succeeds");
+  const poolFiles = [...(outcome.output?.poolFiles ?? []), { name: "b.csv", content: lost }];
+  await store.finish(running, { ...outcome, output: { result: null, files: [], poolFiles } });
+  expect(await readPersisted(running.id)).toMatchObject({
+    pools: { "/params/tours": { code: "UNAVAILABLE" } },
+  });
+  expect(await namesIn()).toEqual(["result.json"]);
+});
+
+test("a link in the place of a file gets its content itself, and what it leads to stays", async () => {
+  await writeFile(join(folder, "outside.csv"), "mine");
+  await symlink("../../outside.csv", pathOf("link.csv"));
+  await store.finish(await writing(await idOfPool()), await leave({ "link.csv": "new" }));
+  expect(await readAll()).toEqual({ "link.csv": "new", "result.json": RESULT });
+  expect((await lstat(pathOf("link.csv"))).isFile()).toBe(true);
+  expect(await readFile(join(folder, "outside.csv"), "utf8")).toBe("mine");
+});
+
+test("an output pool that becomes a link while the execution runs gets no file, nor does what it leads to; a failure stores none", async () => {
+  const id = await idOfPool();
+  const [running, failing] = [await writing(id), await writing(id)];
+  await store.finish(failing, { status: "FAILED", code: "EXECUTION_ERROR", detail: "no" });
+  expect(await namesIn()).toEqual([]);
+  await rm(join(root, "Maps"), { recursive: true });
+  await mkdir(join(folder, "elsewhere"));
+  await symlink(join(folder, "elsewhere"), join(root, "Maps"));
+  await store.finish(running, await leave({ "a.csv": "1" }));
+  expect(await readPersisted(running.id)).toMatchObject({
+    code: "DATA_REFERENCE_INVALID",
+    pools: { "/params/tours": { dataPoolId: id, code: "DATA_REFERENCE_INVALID" } },
+  });
+  expect(await readdir(join(folder, "elsewhere"))).toEqual([]);
 });

@@ -1,28 +1,19 @@
-import { randomUUID } from "node:crypto";
-import { access, constants, lstat, open, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { access, constants } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { foldName } from "@platform/contract/file-name";
 import { Problem } from "@platform/contract/problems";
-import { HOUR } from "@platform/engine/base/time";
 import { getCode } from "@platform/engine/base/thrown";
-import type { ResultStore } from "@platform/engine/content/result-store";
+import type { ContentName, ResultStore } from "@platform/engine/content/result-store";
 import { PERSISTED, addMetadata, getOutput } from "@platform/engine/python/port/run-output";
 import type { Metadata, Outcome } from "@platform/engine/python/port/runtime";
-import { refuseTarget } from "@platform/engine/store/execution-store";
 import type {
   EndingClaim,
   ExecutionStore,
+  PinnedOutput,
   PinnedTarget,
   ResultTargets,
 } from "@platform/engine/store/execution-store";
-import { findPool, readPools } from "./pool-folder.ts";
-import type { LocalPool } from "./pool-folder.ts";
-
-/** A file that is being written. Names that begin with a period are no files of a pool. */
-const PART = /^\.[0-9a-f-]{36}\.part$/u;
-/** Longer than a file of 1 GB takes: its server was killed. */
-const PART_LIVES_MS = HOUR;
+import { explainLocalName } from "./pool-folder.ts";
+import { requirePool, storeFiles } from "./store-files.ts";
 
 /** Where results are stored, and read from. */
 export interface PersistOptions {
@@ -31,33 +22,39 @@ export interface PersistOptions {
   readonly results: Pick<ResultStore, "read">;
 }
 
-/** Local data pools that get results as files: folders that can be written to. */
+const RESULT_PLACE = "/persistTo";
+
+/** Local data pools that get results and files of runs: folders that can be written to. */
 export function createLocalTargets(root: string): ResultTargets {
   return {
-    pin: async ({ dataPoolId, name = null }, _owner, place) => {
-      if (place !== undefined)
-        throw refuse(place, "The local server stores no files of output pools: leave the pool out here.");
-      if (name?.startsWith(".") === true)
-        throw refuse("/persistTo/name", "Names that begin with a period are no files of a local data pool.");
-      const { path } = await requirePool(root, dataPoolId);
+    pin: async ({ dataPoolId, name = null }, _owner, place = RESULT_PLACE) => {
+      const fault = name === null ? null : explainLocalName(name);
+      if (fault !== null) throw refuse(`${place}/name`, fault);
+      const { path } = await requirePool(root, dataPoolId, place);
       await access(path, constants.W_OK | constants.X_OK).catch((cause: unknown) => {
-        throw refuse("/persistTo", `${path} cannot be written to (${getCode(cause) ?? "unknown"}).`);
+        throw refuse(place, `${path} cannot be written to (${getCode(cause) ?? "unknown"}).`);
       });
       return { dataPoolId, name, userId: null };
     },
   };
 }
 
-/** The same store, which stores the results of executions in local data pools where their starts ask for it, before their ends are written. */
+type Succeeded = Extract<Outcome, { readonly status: "SUCCEEDED" }>;
+
+/** The same store, which stores results and files of executions in local data pools where their starts ask for it, before their ends are written. */
 export function persistLocally(store: ExecutionStore, options: PersistOptions): ExecutionStore {
   // One after the other: two names that differ by case alone are one.
   let last: Promise<unknown> = Promise.resolve();
   return {
     ...store,
     finish: async (claim: EndingClaim, outcome: Outcome) => {
-      const { id, persistTo: target } = claim;
-      if (target === undefined || outcome.status !== "SUCCEEDED") return await store.finish(claim, outcome);
-      const stored = last.then(async () => storeResult(options, outcome, { ...target, executionId: id }));
+      const { persistTo, outputPool } = claim;
+      const isPlain = persistTo === undefined && outputPool === undefined;
+      if (isPlain || outcome.status !== "SUCCEEDED") return await store.finish(claim, outcome);
+      const stored = last.then(async () => ({
+        ...(persistTo && (await storeResult(options, outcome, { ...persistTo, executionId: claim.id }))),
+        ...(outputPool && { pools: await storePool(options, outcome, outputPool) }),
+      }));
       last = stored;
       const metadata = addMetadata(outcome.metadata, { [PERSISTED]: await stored });
       return await store.finish(claim, { ...outcome, metadata });
@@ -68,73 +65,53 @@ export function persistLocally(store: ExecutionStore, options: PersistOptions): 
 /** What the metadata say of it: the file, or why there is none. Never rejects. */
 async function storeResult(
   { root, results }: PersistOptions,
-  outcome: Extract<Outcome, { readonly status: "SUCCEEDED" }>,
+  outcome: Succeeded,
   { dataPoolId, name, executionId }: PinnedTarget & { readonly executionId: string },
 ): Promise<Metadata> {
   try {
-    const pool = await requirePool(root, dataPoolId);
-    await removeOldParts(pool.path);
     const kept = getOutput(outcome)?.result ?? null;
-    const read = async () =>
-      kept === null ? outcome.result : await results.read(kept.hash, { start: 0, end: kept.bytes });
-    const stored = await storeFile(pool, name ?? `${executionId}.json`, read);
-    const { files } = await requirePool(root, dataPoolId);
-    const file = files.find((one) => one.name === stored);
-    if (file === undefined) throw refuseTarget();
-    return { reference: file.reference, name: file.name };
+    const read = async () => (kept === null ? outcome.result : await readContent(results, kept));
+    const [file] = await storeFiles(root, dataPoolId, [{ name: name ?? `${executionId}.json`, read }]);
+    return { reference: file?.reference, name: file?.name };
   } catch (error) {
-    const { code, message } = error instanceof Problem ? error : notStored(error);
-    return { code, detail: message };
+    return explain(error);
   }
 }
 
-/** It is there as a whole or not at all. Returns its name: that of a file which it replaces keeps its upper and lower case. */
-async function storeFile(
-  { path, files }: LocalPool,
-  name: string,
-  read: () => Promise<Uint8Array | Readable>,
-): Promise<string> {
-  const part = join(path, `.${randomUUID()}.part`);
+/** What the metadata say of the files in the output pool: all of them, or why there is none. Never rejects. */
+async function storePool(
+  { root, results }: PersistOptions,
+  outcome: Succeeded,
+  { path, dataPoolId }: PinnedOutput,
+): Promise<Metadata> {
+  const place = `/${path.join("/")}`;
   try {
-    const file = await open(part, "wx");
-    try {
-      // Not before: nobody would hear of a stream that fails while the file is opened.
-      await writeFile(file, await read());
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    const stored = files.find((one) => foldName(one.name) === foldName(name))?.name ?? name;
-    await rename(part, join(path, stored));
-    return stored;
+    const left = getOutput(outcome)?.poolFiles ?? [];
+    const files = left.map(({ name, content }) => ({ name, read: () => readContent(results, content) }));
+    const stored = await storeFiles(root, dataPoolId, files);
+    const named = stored.map(({ reference, name }) => ({ reference, name }));
+    return { [place]: { dataPoolId, files: named } };
   } catch (error) {
-    await rm(part, { force: true });
-    throw error;
+    return { [place]: { dataPoolId, ...explain(error) } };
   }
 }
 
-/** Of servers that were killed. */
-async function removeOldParts(path: string): Promise<void> {
-  for (const name of await readdir(path)) {
-    if (!PART.test(name)) continue;
-    const part = join(path, name);
-    const found = await lstat(part).catch(() => null);
-    if (found !== null && Date.now() - found.mtimeMs > PART_LIVES_MS) await rm(part, { force: true });
-  }
-}
-
-/** @throws Problem DATA_REFERENCE_INVALID */
-async function requirePool(root: string, dataPoolId: string): Promise<LocalPool> {
-  const pool = findPool((await readPools(root)).pools, dataPoolId);
-  if (pool === null) throw refuseTarget();
-  return pool;
+async function readContent(
+  results: PersistOptions["results"],
+  { hash, bytes }: ContentName,
+): Promise<Uint8Array | Readable> {
+  return bytes === 0 ? new Uint8Array() : await results.read(hash, { start: 0, end: bytes });
 }
 
 function refuse(path: string, message: string): Problem {
   return new Problem("DATA_REFERENCE_INVALID", message, { errors: [{ path, message }] });
 }
 
-function notStored(error: unknown): Problem {
+function explain(error: unknown): Metadata {
+  if (error instanceof Problem) return { code: error.code, detail: error.message };
   const reason = getCode(error) ?? "unknown";
-  return new Problem("UNAVAILABLE", `The file could not be stored when the execution ended (${reason}).`);
+  return {
+    code: "UNAVAILABLE",
+    detail: `The file could not be stored when the execution ended (${reason}).`,
+  };
 }

@@ -43,6 +43,11 @@ const MAX_SAVED_BYTES = 64 * MEGABYTE;
 /** Of the variant bits of RFC 9562. */
 const VARIANTS = "89ab";
 
+/** Why a file that any other data pool can have is none of a local one, as a sentence; null: it is. */
+export function explainLocalName(name: string): string | null {
+  return name.startsWith(".") ? "Names that begin with a period are no files of a local data pool." : null;
+}
+
 /** Looks anew each time: the developer adds files while the server runs. A folder that does not exist has no pools. */
 export async function readPools(root: string): Promise<LocalPools> {
   const notes: string[] = [];
@@ -110,7 +115,7 @@ async function list(path: string, notes: string[]): Promise<readonly string[]> {
   });
   return names
     .filter((name) => {
-      if (name.startsWith(".")) return false;
+      if (explainLocalName(name) !== null) return false;
       const fault = explainFileName(name);
       if (fault !== null) notes.push(`${join(path, JSON.stringify(name))} is left out. ${fault}`);
       return fault === null;

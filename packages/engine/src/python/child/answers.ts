@@ -96,7 +96,10 @@ export type AnswerEvent =
   | { readonly type: "controlClosed" };
 
 /** How a child's answer is received. */
-export interface AnswerOptions extends Pick<Settings, "resultBytes" | "inlineBytes" | "results" | "files"> {
+export interface AnswerOptions extends Pick<
+  Settings,
+  "resultBytes" | "inlineBytes" | "results" | "files" | "explainPoolName"
+> {
   readonly onEvent: (event: AnswerEvent) => void;
   /** Whether the execution may leave files for a data pool. */
   readonly hasOutputPool: boolean;
@@ -166,11 +169,12 @@ export function listenForAnswer(connection: Connection, options: AnswerOptions):
 
 /** Null: nothing of an answer goes into files. */
 function openOutput(
-  { results, files, onEvent }: AnswerOptions,
+  { results, files, explainPoolName, onEvent }: AnswerOptions,
   onDrained: () => void,
 ): ReceivedOutput | null {
   if (results === null) return null;
-  return receiveOutput({ results, files, onBegun: () => onEvent({ type: "receiving" }), onDrained });
+  const onBegun = () => onEvent({ type: "receiving" });
+  return receiveOutput({ results, files, explainPoolName, onBegun, onDrained });
 }
 
 function explainFault(fault: "broken" | { readonly excess: string }): Failed {

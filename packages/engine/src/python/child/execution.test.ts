@@ -34,6 +34,7 @@ const SETTINGS: Settings = {
   results: null,
   resultBytes: 1000,
   inlineBytes: 1000,
+  explainPoolName: () => null,
   files: { count: 10, bytes: 1000 },
   logBytes: 1000,
   logLineBytes: 100,

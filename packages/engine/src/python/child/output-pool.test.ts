@@ -24,12 +24,15 @@ class Params:
 `;
 const POOL_FILE = 24;
 
+const explainPoolName = (name: string) => (name.startsWith(".") ? "Not in this pool." : null);
+
 let directory: string;
 let fixture: Fixture;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "output-pool-"));
-  fixture = await createFixture({ results: createFolderResults(directory), limits: LIMITS }, "D");
+  const results = createFolderResults(directory);
+  fixture = await createFixture({ results, limits: LIMITS, explainPoolName }, "D");
 });
 afterEach(async () => {
   await fixture.close();
@@ -90,6 +93,20 @@ def run(params: Params):
       name,
       reason: expect.stringMatching(/^In the output pool: /u),
     })),
+  });
+});
+
+test("names that this pool does not take are left out of it, and are files of the result", async () => {
+  const outcome = await run(`
+def run(params: Params):
+    for folder in (params.tours, os.environ["OUTPUT_DIRECTORY"]):
+        open(os.path.join(folder, ".hidden"), "w").close()
+`);
+  if (outcome.status !== "SUCCEEDED") throw new Error(JSON.stringify(outcome));
+  expect(readFiles(outcome.output?.poolFiles)).toEqual({});
+  expect(readFiles(outcome.output?.files)).toEqual({ ".hidden": "" });
+  expect(JSON.parse(Buffer.from(outcome.metadata ?? []).toString())).toMatchObject({
+    _omittedFiles: [{ name: ".hidden", reason: "In the output pool: Not in this pool." }],
   });
 });
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { explainFileName, foldName } from "@platform/contract/file-name";
 import { isRecord } from "../../base/json.ts";
-import type { FileLimits, Settings } from "../port/settings.ts";
+import type { Settings } from "../port/settings.ts";
 import type { RunOutput } from "../port/runtime.ts";
 import { receiveContent } from "./content-receiver.ts";
 import type { ContentReceiver } from "./content-receiver.ts";
@@ -38,14 +38,22 @@ const SHOWN = {
   poolFiles: "The output pool, together with OUTPUT_DIRECTORY,",
 } as const;
 
-/** @param onDrained more may be pushed */
-export function receiveFiles(
-  results: NonNullable<Settings["results"]>,
-  limits: FileLimits,
-  onDrained: () => void,
-): ReceivedFiles {
+/** How they are received. */
+export interface ReceivedFilesOptions extends Pick<Settings, "files" | "explainPoolName"> {
+  readonly results: NonNullable<Settings["results"]>;
+  /** More can be pushed. */
+  readonly onDrained: () => void;
+}
+
+/** Nothing is stored before the first one begins. */
+export function receiveFiles({
+  results,
+  files: limits,
+  explainPoolName,
+  onDrained,
+}: ReceivedFilesOptions): ReceivedFiles {
   const files: { readonly name: string; readonly place: Place; readonly receiver: ContentReceiver }[] = [];
-  const names = createNames();
+  const names = createNames(explainPoolName);
   let current: ContentReceiver | null = null;
   let bytes = 0;
   return {
@@ -85,7 +93,7 @@ export function receiveFiles(
   };
 }
 
-function createNames() {
+function createNames(explainPoolName: Settings["explainPoolName"]) {
   const omitted: OmittedFile[] = [];
   const folded = { files: new Set<string>(), poolFiles: new Set<string>() } as const;
   return {
@@ -94,7 +102,9 @@ function createNames() {
     /** The name; null: no file can have it. */
     admit: (text: Buffer, place: Place): string | null => {
       const name = text.toString("utf8");
-      const reason = isUtf8(text) ? explainName(name, place, folded[place]) : "Its name is not UTF-8.";
+      const reason = isUtf8(text)
+        ? (explainName(name, place, folded[place]) ?? (place === "files" ? null : explainPoolName(name)))
+        : "Its name is not UTF-8.";
       if (reason === null) folded[place].add(foldName(name));
       else omitted.push({ name: cut(name, MAX_SHOWN), reason: `${PREFIX[place]}${reason}` });
       return reason === null ? name : null;

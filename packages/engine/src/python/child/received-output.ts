@@ -1,10 +1,9 @@
 import type { DecodeStep, Frame } from "../wire/frames.ts";
 import { FRAME } from "../wire/frames.ts";
 import type { RunOutput } from "../port/runtime.ts";
-import type { FileLimits, Settings } from "../port/settings.ts";
 import { isObjectText } from "./answer-texts.ts";
 import { readOmitted, receiveFiles } from "./received-files.ts";
-import type { OmittedFile, ReceivedFiles } from "./received-files.ts";
+import type { OmittedFile, ReceivedFiles, ReceivedFilesOptions } from "./received-files.ts";
 import { receiveResult } from "./received-result.ts";
 import type { ReceivedResult } from "./received-result.ts";
 
@@ -29,13 +28,9 @@ export interface ReceivedOutput {
 }
 
 /** How it is received. */
-interface ReceivedOutputOptions {
-  readonly results: NonNullable<Settings["results"]>;
-  readonly files: FileLimits;
+interface ReceivedOutputOptions extends ReceivedFilesOptions {
   /** The first of it has come. */
   readonly onBegun: () => void;
-  /** More can be taken. */
-  readonly onDrained: () => void;
 }
 
 const NO_BYTES = new Uint8Array();
@@ -95,10 +90,10 @@ function takeFrame(parts: Parts, options: ReceivedOutputOptions, { type, payload
   }
 }
 
-function open(parts: Parts, { results, files, onBegun, onDrained }: ReceivedOutputOptions): ReceivedFiles {
+function open(parts: Parts, options: ReceivedOutputOptions): ReceivedFiles {
   if (parts.files !== null) return parts.files;
-  onBegun();
-  parts.files = receiveFiles(results, files, onDrained);
+  options.onBegun();
+  parts.files = receiveFiles(options);
   return parts.files;
 }
 

@@ -22,6 +22,8 @@ export interface PythonRuntimeOptions {
   readonly slots?: number;
   /** Receives results above `inlineBytes`. Missing: none is too large for a message. */
   readonly results?: Pick<ResultStore, "receive">;
+  /** Why a file of an output pool cannot have this name here, as a sentence, where any other data pool has it; null: it can. Missing: all can. */
+  readonly explainPoolName?: (name: string) => string | null;
   /** The vCPUs and GB of this worker; missing: not known. */
   readonly capacity?: Resources;
   /** Idle children end after this time, the zygote after ten times as long. */
@@ -91,6 +93,8 @@ export interface Settings extends Limits, Times {
   readonly slots: number;
   /** Null: results are not received into files. */
   readonly results: Pick<ResultStore, "receive"> | null;
+  /** See `PythonRuntimeOptions`. */
+  readonly explainPoolName: (name: string) => string | null;
   /** The vCPUs and GB of this worker; null: not known. */
   readonly capacity: Resources | null;
   /** Idle children end after this time. */
@@ -136,6 +140,7 @@ export function readSettings(options: PythonRuntimeOptions): Settings {
   return {
     slots: options.slots ?? 4,
     results: options.results ?? null,
+    explainPoolName: options.explainPoolName ?? (() => null),
     capacity: options.capacity ?? null,
     idleMs,
     zygoteIdleMs: idleMs * ZYGOTE_IDLE_FACTOR,
