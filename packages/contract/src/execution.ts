@@ -76,14 +76,41 @@ export const ExecutionStatusSchema = StringEnum(EXECUTION_STATUSES, {
   ),
 });
 
-/** Why an execution that is next in turn cannot start. More reasons may be added: clients must accept unknown ones. */
-export const PENDING_REASONS = {
+/** Why the code of an execution has not begun. More reasons may be added: clients must accept unknown ones. */
+export const WAITING_REASONS = {
+  QUEUE: "it waits for its turn, or for free capacity",
   NO_WORKER: "no worker is running",
   NO_LARGE_WORKER: "no running worker has the vCPUs and memory that the version requires",
+  SETBACK: "the platform could not start it, and tries again after a pause",
+  PREPARING: "its worker builds the environment of its version, or fetches its input",
 } as const satisfies Record<string, string>;
 
-/** Why an execution that is next in turn cannot start. */
-export type PendingReason = keyof typeof PENDING_REASONS;
+/** What an execution waits for, and for about how long. */
+const WaitingSchema = Type.Object(
+  {
+    reason: Type.String({
+      description: Object.entries(WAITING_REASONS)
+        .map(([reason, meaning]) => `${reason}: ${meaning}`)
+        .join("; "),
+    }),
+    position: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: "About how many executions, of all callers, are before it in the queue; if known",
+      }),
+    ),
+    estimateSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: "After about how many seconds it starts; if that can be told",
+      }),
+    ),
+  },
+  { title: "Waiting", description: "What an execution waits for, as of a few seconds ago" },
+);
+
+/** What an execution waits for, and for about how long. */
+export type Waiting = Static<typeof WaitingSchema>;
 
 /** Response of start and of `GET {base}/{id}`. With `terminal`, clients need no list of final states. */
 export const StatusRecordSchema = Type.Object(
@@ -102,12 +129,15 @@ export const StatusRecordSchema = Type.Object(
     ),
     expiresAt: Type.Optional(Timestamp("Until when state and result of a finished execution can be fetched")),
     logExpiresAt: Type.Optional(Timestamp("Until when the log of a finished execution can be fetched")),
-    pendingReason: Type.Optional(
-      Type.String({
-        description: `While PENDING, if no worker can start it at present: ${Object.entries(PENDING_REASONS)
-          .map(([reason, meaning]) => `${reason} (${meaning})`)
-          .join("; ")}. Absent: the execution waits for its turn or for free capacity`,
-      }),
+    waiting: Type.Optional(WaitingSchema),
+    lease: Type.Optional(
+      Type.Object(
+        { until: Timestamp("Until when the worker holds it; it is renewed while the worker lives") },
+        {
+          title: "Lease",
+          description: "While RUNNING: a worker that is gone is noticed when its lease ends, at the latest",
+        },
+      ),
     ),
     terminal: Type.Boolean({ description: "Whether the state is final" }),
   },

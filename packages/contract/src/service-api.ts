@@ -123,7 +123,10 @@ export const SERVICE_API = {
       200: {
         description: "Status record",
         schema: StatusRecordSchema,
-        headers: { ETag: "Changes with the state" },
+        headers: {
+          ETag: "Changes with the state",
+          "Retry-After": "After how many seconds it is worth asking again; absent once the state is final",
+        },
       },
       304: { description: "Not changed since the ETag in If-None-Match" },
     },

@@ -9,10 +9,14 @@ function show(job: Parameters<typeof printStatus>[1]): readonly string[] {
   return text.trimEnd().split("\n");
 }
 
-test("the state of a waiting job says why no worker can start it", () => {
+test("the state of a waiting job says what it waits for, and how long", () => {
   const job = { id: "1", status: "PENDING", createdAt: "2026-11-22 01:00:00", terminal: false } as const;
-  expect(show({ ...job, pendingReason: "NO_WORKER" })[2]).toMatch(/^Waiting {2}NO_WORKER: .*worker/);
-  expect(show({ ...job, pendingReason: "OF_LATER" })[2]).toBe("Waiting  OF_LATER");
+  expect(show({ ...job, waiting: { reason: "NO_WORKER" } })[2]).toMatch(/^Waiting {2}NO_WORKER: .*worker/);
+  expect(show({ ...job, waiting: { reason: "OF_LATER" } })[2]).toBe("Waiting  OF_LATER");
+  const queued = { reason: "QUEUE", position: 12, estimateSeconds: 30 };
+  expect(show({ ...job, waiting: queued })[2]).toMatch(
+    /^Waiting {2}QUEUE: .*; 12 before it, starts in about 30 s$/,
+  );
   expect(show(job)).toHaveLength(3);
 });
 

@@ -1,4 +1,4 @@
-import { PENDING_REASONS } from "@platform/contract/execution";
+import { WAITING_REASONS } from "@platform/contract/execution";
 import type { ExecutionResult } from "@platform/contract/execution";
 import { SECOND } from "@platform/engine/base/time";
 import type { Output } from "../base/output.ts";
@@ -54,19 +54,25 @@ export function printStatus(output: Output, job: Job, { code, detail }: FailureC
   output.print(`Status   ${paintStatus(output, job.status)}`);
   if (code !== undefined) output.print(`Code     ${cleanText(code)}`);
   if (detail !== undefined) output.print(`Detail   ${cleanText(detail)}`);
-  if (job.pendingReason !== undefined) output.print(`Waiting  ${describePendingReason(job.pendingReason)}`);
+  if (job.waiting !== undefined) output.print(`Waiting  ${describeWaiting(job.waiting)}`);
   output.print(`Created  ${job.createdAt}`);
   if (job.startedAt !== undefined) output.print(`Started  ${job.startedAt}`);
+  if (job.lease !== undefined) output.print(`Lease    until ${job.lease.until}`);
   if (job.endedAt !== undefined) output.print(`Ended    ${job.endedAt}`);
   if (job.sandboxLevel !== undefined) output.print(`Sandbox  level ${job.sandboxLevel}`);
   if (job.expiresAt !== undefined) output.print(`Expires  ${job.expiresAt}`);
   if (job.logExpiresAt !== undefined) output.print(`Log until ${job.logExpiresAt}`);
 }
 
-/** Adds the meaning of a reason. A newer platform may send reasons that this version of the CLI does not know. */
-function describePendingReason(reason: string): string {
-  const meaning = Object.entries(PENDING_REASONS).find(([known]) => known === reason)?.[1];
-  return meaning === undefined ? reason : `${reason}: ${meaning}`;
+/** `QUEUE: it waits for its turn, or for free capacity; 12 before it, starts in about 30 s`. A newer platform may send reasons that this version does not know. */
+function describeWaiting({ reason, position, estimateSeconds }: NonNullable<Job["waiting"]>): string {
+  const meaning = Object.entries(WAITING_REASONS).find(([known]) => known === reason)?.[1];
+  const what = meaning === undefined ? cleanText(reason) : `${reason}: ${meaning}`;
+  const when = [
+    ...(position === undefined ? [] : [`${position} before it`]),
+    ...(estimateSeconds === undefined ? [] : [`starts in about ${estimateSeconds} s`]),
+  ];
+  return when.length === 0 ? what : `${what}; ${when.join(", ")}`;
 }
 
 /** Colours a status: green for success, red for failure. */

@@ -1,8 +1,9 @@
 import { isFinal } from "@platform/contract/execution";
 import type { PersistTarget } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
+import { readMonotonic } from "../base/monotonic.ts";
 import { createUuidV7 } from "../base/uuid.ts";
-import { withPendingReason } from "./pending-reason.ts";
+import { withWaiting } from "./waiting.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
 import type { Admission, QueueLimits } from "./admission.ts";
 import type { ResultStore } from "../content/result-store.ts";
@@ -24,6 +25,7 @@ import type {
 import { refuseTarget } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
+import { createRateMeter } from "./rate-meter.ts";
 import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
 import { PERMANENT, boundKeptDays, createRetention, withExpiry } from "./retention.ts";
@@ -64,8 +66,8 @@ export interface Executions {
   readonly close: () => void;
 }
 
-/** Seconds after which a caller should ask again for a result that is not ready (`Retry-After`). */
-const RETRY_AFTER_SECONDS = "1";
+/** Seconds after which a caller should ask again for a result that is not ready (`Retry-After`), where no estimate says so. */
+const RETRY_AFTER_SECONDS = 1;
 
 /** The stores and limits of the use cases; only `store` and `inputs` are required. */
 export interface ExecutionsOptions {
@@ -88,7 +90,8 @@ export interface ExecutionsOptions {
 /** One per process. It subscribes to the store's events until `close`; the store itself is closed by its creator. */
 export function createExecutions(options: ExecutionsOptions): Executions {
   const { inputs, retentionDays = PERMANENT, now = Date.now } = options;
-  const store = withPendingReason(withExpiry(options.store, retentionDays));
+  const ends = createRateMeter(readMonotonic);
+  const store = withWaiting(withExpiry(options.store, retentionDays), { ends });
   const cache = createRecordCache(store);
   const waiters = createWaiters(cache.find);
   const validator = createInputValidator(options.onUndecided);
@@ -97,6 +100,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const unsubscribe = store.subscribe((event) => {
     if (event.type === "reset") cache.clear();
     if (event.type !== "changed") return;
+    if (event.record === undefined || isFinal(event.record.status)) ends.add();
     if (event.record) cache.put(event.record);
     else cache.forget(event.id);
     waiters.notify(event.id, event.record ?? null);
@@ -247,7 +251,7 @@ function createReadResult(store: ExecutionStore, state: Executions["state"]): Ex
       throw new Problem(
         "RESULT_NOT_READY",
         `The execution is ${record.status}; its result is not there yet.`,
-        { headers: { "retry-after": RETRY_AFTER_SECONDS } },
+        { headers: { "retry-after": String(record.retryAfterSeconds ?? RETRY_AFTER_SECONDS) } },
       );
     }
     if (record.status !== "SUCCEEDED") return { record, output: null };

@@ -34,7 +34,10 @@ export function toStatusRecord(record: ExecutionRecord): StatusRecord {
     ...(record.sandboxLevel === null ? {} : { sandboxLevel: record.sandboxLevel }),
     ...(record.expiresAt === undefined ? {} : { expiresAt: formatTimestamp(record.expiresAt) }),
     ...(record.logExpiresAt === undefined ? {} : { logExpiresAt: formatTimestamp(record.logExpiresAt) }),
-    ...(record.pendingReason === undefined ? {} : { pendingReason: record.pendingReason }),
+    ...(record.waiting === undefined ? {} : { waiting: record.waiting }),
+    ...(record.live !== undefined && "leaseUntil" in record.live
+      ? { lease: { until: formatTimestamp(record.live.leaseUntil) } }
+      : {}),
     terminal: isFinal(record.status),
   };
 }

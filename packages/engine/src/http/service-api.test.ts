@@ -105,7 +105,7 @@ describe("state", () => {
     const { id } = (await scene.start()).json<{ id: string }>();
     const read = async () =>
       (await scene.app.inject({ url: `/hosted/${id}` })).json<Record<string, unknown>>();
-    expect(Object.keys(await read())).toEqual(["id", "status", "createdAt", "terminal"]);
+    expect(Object.keys(await read())).toEqual(["id", "status", "createdAt", "waiting", "terminal"]);
     const claim = await scene.claimOne();
     expect(await read()).toMatchObject({
       status: "RUNNING",
@@ -123,13 +123,13 @@ describe("state", () => {
   test("says while it waits that no worker can start it, in state and list", async () => {
     const { id } = (await scene.start()).json<{ id: string }>();
     const readState = async () =>
-      (await scene.app.inject({ url: `/hosted/${id}` })).json<{ pendingReason?: string }>();
-    await expect.poll(async () => (await readState()).pendingReason).toBe("NO_WORKER");
+      (await scene.app.inject({ url: `/hosted/${id}` })).json<{ waiting?: { reason: string } }>();
+    await expect.poll(async () => (await readState()).waiting?.reason).toBe("NO_WORKER");
     expect((await scene.app.inject({ url: "/hosted/" })).json()).toMatchObject([
-      { id, pendingReason: "NO_WORKER" },
+      { id, waiting: { reason: "NO_WORKER" } },
     ]);
     await scene.claimOne();
-    expect(await readState()).not.toHaveProperty("pendingReason");
+    expect(await readState()).not.toHaveProperty("waiting");
   });
 
   test("answers 304 while nothing has changed", async () => {

@@ -49,6 +49,8 @@ export interface ServiceApiOptions<C>
 interface Rendered {
   readonly body: string;
   readonly etag: string;
+  /** Missing: it is final. */
+  readonly retryAfter?: string;
 }
 
 interface Tools<C> extends ExecutionHandlerOptions<C> {
@@ -182,9 +184,9 @@ async function waitAsPreferred(
 
 function answerState(
   request: FastifyRequest,
-  { body, etag }: Rendered,
+  { body, etag, retryAfter }: Rendered,
 ): OperationReply<ServiceApi["getState"]> {
-  const headers = { etag };
+  const headers = retryAfter === undefined ? { etag } : { etag, "retry-after": retryAfter };
   return request.headers["if-none-match"] === etag
     ? { status: 304, headers }
     : { status: 200, headers, body };
@@ -197,7 +199,12 @@ function createRenderer(): (record: ExecutionRecord) => Rendered {
     const known = rendered.get(record);
     if (known !== undefined) return known;
     const body = JSON.stringify(toStatusRecord(record));
-    const made = { body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` };
+    const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+    const { retryAfterSeconds } = record;
+    const made =
+      retryAfterSeconds === undefined
+        ? { body, etag }
+        : { body, etag, retryAfter: String(retryAfterSeconds) };
     rendered.set(record, made);
     return made;
   };

@@ -2,8 +2,8 @@ import type {
   ExecutionStatus,
   FileReference,
   KeptDays,
-  PendingReason,
   PersistTarget,
+  Waiting,
 } from "@platform/contract/execution";
 import type { StoredOutput } from "../content/result-store.ts";
 import { Problem } from "@platform/contract/problems";
@@ -42,12 +42,46 @@ export interface ExecutionRecord {
   readonly expiresAt?: number;
   /** Until when the log can be read: not longer. */
   readonly logExpiresAt?: number;
-  /** Why it cannot start at present, if known; only while PENDING. Added by `withPendingReason`. */
-  readonly pendingReason?: PendingReason;
+  /** As of the read, while it is not final; missing: not read. */
+  readonly live?: QueuedState | HeldState;
+  /** What it waits for; only while its code has not begun. Added by `withWaiting`, as the next. */
+  readonly waiting?: Waiting;
+  /** After how many seconds it is worth asking again; only while it is not final. */
+  readonly retryAfterSeconds?: number;
   /** Of its owner; only in the answer of `create`, where there is a cap. */
   readonly quota?: ExecutionQuota;
   /** Why it did not succeed (FAILED, UNKNOWN). */
   readonly failure: Failure | null;
+}
+
+/** Of an execution that is PENDING. The queue is ordered by falling priority, then by rank, then by id. */
+export interface QueuedState {
+  readonly priority: number;
+  readonly rank: number;
+  /** Whether it pauses after it could not be started. */
+  readonly isPausing: boolean;
+}
+
+/** Of an execution that is RUNNING. */
+interface HeldState {
+  /** Milliseconds since the epoch. */
+  readonly leaseUntil: number;
+  /** Whether its worker still prepares it: its code has not begun. */
+  readonly isPreparing: boolean;
+}
+
+/** A place in the queue, and how many executions are before it. */
+export interface QueuePlace extends Pick<QueuedState, "priority" | "rank"> {
+  readonly id: string;
+  readonly ahead: number;
+}
+
+/** Executions of the queue that a survey looks at, from its head; of the first ones it returns all places, then each of so many. */
+export const SURVEY = { most: 20_000, all: 200, step: 50 } as const;
+
+/** Whether a survey returns the place of the execution that so many are before. */
+export function isSurveyed(ahead: number): boolean {
+  return ahead < SURVEY.all || ahead % SURVEY.step === 0;
 }
 
 /** Why an execution did not succeed, and what is known of its run. */
@@ -289,6 +323,8 @@ export interface ExecutionStore extends WorkerRegistry {
   readonly sweep: () => Promise<number>;
   /** Number of pending executions by owner; owners without any are left out. */
   readonly countPending: () => Promise<ReadonlyMap<string, number>>;
+  /** Places in the queue, in its order, see SURVEY. */
+  readonly surveyQueue: () => Promise<readonly QueuePlace[]>;
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
 }
 

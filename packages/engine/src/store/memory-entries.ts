@@ -38,7 +38,9 @@ export interface MemoryEntries {
   readonly findOwned: (id: string, ownerId: string) => Entry | undefined;
   /** Changes a record and emits the event. @throws Error when the table of status transitions does not contain the change */
   readonly move: (entry: Entry, change: Partial<ExecutionRecord> & Pick<ExecutionRecord, "status">) => void;
-  /** The executions that can be claimed now, in the order of the queue. */
+  /** The executions that wait, in the order of the queue. */
+  readonly listPending: () => readonly Entry[];
+  /** Those of them that can be claimed now. */
   readonly listReady: () => readonly Entry[];
   readonly emit: (event: StoreEvent) => void;
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
@@ -49,6 +51,8 @@ export function createMemoryEntries(): MemoryEntries {
   const byId = new Map<string, Entry>();
   const events = new EventEmitter<{ event: [StoreEvent] }>().setMaxListeners(0);
   const emit = (event: StoreEvent) => void events.emit("event", event);
+  const listPending = () =>
+    sortByRank([...byId.values()].filter(({ record }) => record.status === "PENDING"));
   return {
     byId,
     emit,
@@ -69,17 +73,27 @@ export function createMemoryEntries(): MemoryEntries {
       entry.record = { ...entry.record, ...change, ...end };
       emit({ type: "changed", id: entry.record.id, record: entry.record });
     },
-    listReady: () =>
-      sortByRank(
-        [...byId.values()].filter(
-          ({ record, notBefore }) => record.status === "PENDING" && notBefore <= readMonotonic(),
-        ),
-      ),
+    listPending,
+    listReady: () => listPending().filter((entry) => !isPausing(entry)),
     subscribe: (listener) => {
       events.on("event", listener);
       return () => void events.off("event", listener);
     },
   };
+}
+
+/** The record with what is true of it at this moment. */
+export function readLive(entry: Entry): ExecutionRecord {
+  const { record, rank, leaseUntil, preparingAttempt, attempt } = entry;
+  if (record.status === "PENDING")
+    return { ...record, live: { priority: 0, rank, isPausing: isPausing(entry) } };
+  if (record.status !== "RUNNING") return record;
+  const left = leaseUntil - readMonotonic();
+  return { ...record, live: { leaseUntil: Date.now() + left, isPreparing: preparingAttempt === attempt } };
+}
+
+function isPausing({ notBefore }: Pick<Entry, "notBefore">): boolean {
+  return notBefore > readMonotonic();
 }
 
 function createEntry(execution: NewExecution, rank: number): Entry {

@@ -1,10 +1,10 @@
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { LogLine } from "../python/port/runtime.ts";
-import { CANCELLED_BEFORE, LOG_PAGE_BYTES, refuseCursor } from "./execution-store.ts";
+import { CANCELLED_BEFORE, LOG_PAGE_BYTES, SURVEY, isSurveyed, refuseCursor } from "./execution-store.ts";
 import type { ExecutionRecord, ExecutionStore, ListFilter, LogPage, Page } from "./execution-store.ts";
 import { createClaims, createEnds } from "./memory-claims.ts";
-import { createMemoryEntries } from "./memory-entries.ts";
+import { createMemoryEntries, readLive } from "./memory-entries.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { findRank } from "./memory-queue.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
@@ -24,6 +24,12 @@ export function createMemoryStore(): ExecutionStore {
       }
       return counts;
     },
+    surveyQueue: async () =>
+      entries
+        .listPending()
+        .slice(0, SURVEY.most)
+        .map(({ record, rank }, ahead) => ({ priority: 0, rank, id: record.id, ahead }))
+        .filter(({ ahead }) => isSurveyed(ahead)),
     report: async (report) => workers.report(report, entries.listReady()),
     leave: async (workerId) => workers.leave(workerId),
     listWorkers: async () => workers.list(),
@@ -47,7 +53,10 @@ function createRecords(
       entries.emit({ type: "pending" });
       return record;
     },
-    find: async (id, ownerId) => entries.findOwned(id, ownerId)?.record ?? null,
+    find: async (id, ownerId) => {
+      const entry = entries.findOwned(id, ownerId);
+      return entry === undefined ? null : readLive(entry);
+    },
     readResult: async (id, ownerId) => entries.findOwned(id, ownerId)?.result ?? null,
     readLog: async (id, ownerId, cursor) => {
       const entry = entries.findOwned(id, ownerId);
@@ -96,7 +105,7 @@ function toLogEntry(line: LogLine): Readonly<Record<string, string>> {
 /** Ids are UUIDv7, so their order is that of creation, and an id is a cursor. */
 function listEntries(entries: readonly Entry[], ownerId: string, filter: ListFilter): Page<ExecutionRecord> {
   const matching = entries
-    .map((entry) => entry.record)
+    .map(readLive)
     .filter((record) => record.ownerId === ownerId)
     .filter((record) => filter.status === undefined || record.status === filter.status)
     .filter((record) => filter.createdAfter === undefined || record.createdAt >= filter.createdAfter)

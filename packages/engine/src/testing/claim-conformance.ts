@@ -35,7 +35,7 @@ export function describeCreate(use: Use): void {
       failure: null,
     });
     expect(Math.abs(record.createdAt - before)).toBeLessThan(60_000);
-    expect(await store.find(id, owner.id)).toEqual(record);
+    expect(await store.find(id, owner.id)).toEqual({ ...record, live: expect.anything() });
     expect(await store.find(id, randomUUID())).toBeNull();
     expect(await store.find(createUuidV7(), owner.id)).toBeNull();
     await store.cancel(id, owner.id);
@@ -56,7 +56,8 @@ export function describeCreate(use: Use): void {
     await emptyQueue(store);
     const execution = createExecution();
     const record = await store.create(execution);
-    expect(await store.create({ ...execution, body: Buffer.from("{}") })).toEqual(record);
+    const again = await store.create({ ...execution, body: Buffer.from("{}") });
+    expect(again).toMatchObject(record);
     const [claim, ...others] = (await store.claim(request())).claims;
     expect(others).toEqual([]);
     expect(Buffer.from(claim?.body ?? [])).toEqual(Buffer.from(execution.body));
@@ -81,7 +82,7 @@ export function describeCreate(use: Use): void {
     const records = await Promise.all(executions.map((execution) => store.create(execution)));
     expect(records.map(({ id }) => id)).toEqual(executions.map(({ id }) => id));
     const found = await Promise.all(executions.map((execution) => read(store, execution)));
-    expect(found).toEqual(records);
+    expect(found).toEqual(records.map((record) => ({ ...record, live: expect.anything() })));
     await emptyQueue(store);
   });
 }

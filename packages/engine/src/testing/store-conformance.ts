@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { ExecutionStore } from "../store/execution-store.ts";
 import { describeClaim, describeCreate } from "./claim-conformance.ts";
 import { describeCancel, describeFinish, describeGiveBack, describeLeases } from "./ending-conformance.ts";
+import { describeLive } from "./live-conformance.ts";
 import { describePreparing } from "./preparing-conformance.ts";
 import { describeFairness } from "./queue-conformance.ts";
 import {
@@ -39,6 +40,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeCreate(use);
     describeClaim(use);
     describeFairness(use);
+    describeLive(use);
     describeWorkers(use);
     describeFinish(use);
     describeCancel(use);

@@ -77,7 +77,7 @@ test("what finds an idle worker is created as claimed by it, in one statement th
   expect([claims, isDrained]).toEqual([[{ ...execution, attempt: 1, workerId: "idle", setbacks: 0 }], true]);
   expect(statements.filter((name) => name !== "execution-oldest")).toEqual(["execution-create-claimed"]);
   const running = { ...record, status: "RUNNING", startedAt: record.createdAt, sandboxLevel: "B" };
-  expect(await read(execution)).toEqual(running);
+  expect(await read(execution)).toEqual({ ...running, live: expect.anything() });
   expect(events).toEqual([{ type: "changed", id: execution.id, record: running }]);
   expect((await home.store.claim({ ...REQUEST, workerId: "other" })).claims).toEqual([]);
 

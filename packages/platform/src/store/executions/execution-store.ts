@@ -19,6 +19,7 @@ import { createLogWriter } from "./log.ts";
 import { notePreparing } from "./preparing.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
+import { surveyQueue } from "./survey-queue.ts";
 import { createSweep } from "./sweep.ts";
 import { DEFAULT_POOL_BYTES } from "../pools/pool-files.ts";
 import { warmUp } from "./warm-up.ts";
@@ -132,6 +133,7 @@ export function createPostgresExecutionStore({
     appendLog: log.append,
     sweep: createSweep(vital, events, { leaseSeconds }),
     countPending: () => countPending(database),
+    surveyQueue: () => surveyQueue(database),
     report: (report) => reportWorker(vital, report),
     leave: (workerId) => removeWorker(vital, workerId),
     listWorkers: () => listWorkers(database),

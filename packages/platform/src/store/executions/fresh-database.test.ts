@@ -72,6 +72,7 @@ async function callRest(store: PostgresExecutionStore): Promise<void> {
   await store.list(OWNER.id, { limit: 1 });
   await store.sweep();
   await store.countPending();
+  await store.surveyQueue();
   const capacity = { cpu: 1, memory: 1 };
   const free = capacity;
   await store.report({

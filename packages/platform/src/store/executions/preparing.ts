@@ -2,8 +2,10 @@ import type { ClaimKey } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { lookUp } from "./lookup.ts";
 
-/** SQL: whether the worker of the running execution `e` still prepares it, so that user code has not begun. */
-export const IS_PREPARING = "coalesce(e.preparing_attempt = e.attempt, false)";
+/** SQL: whether the worker of a running execution still prepares it, so that user code has not begun. */
+export function describePreparing(alias: string): string {
+  return `coalesce(${alias}.preparing_attempt = ${alias}.attempt, false)`;
+}
 
 /** `ExecutionStore.notePreparing` for PostgreSQL. */
 export async function notePreparing(

@@ -8,8 +8,8 @@ import { cutPage, decodeCursor } from "../base/page.ts";
 import { RESULT_NAME } from "./finish.ts";
 import { mayBeMoved, selectLogDays } from "./kept.ts";
 import { lookUp } from "./lookup.ts";
-import { selectRecord, toRecord } from "./record.ts";
-import type { RecordRow } from "./record.ts";
+import { NOT_LIVE, selectLive, selectRecord, toLiveRecord } from "./record.ts";
+import type { LiveRow, RecordRow } from "./record.ts";
 
 /** One execution; null: not the owner's. */
 export async function findExecution(
@@ -19,23 +19,33 @@ export async function findExecution(
 ): Promise<ExecutionRecord | null> {
   if (!isUuid(id) || !isUuid(ownerId)) return null;
   for (const statement of mayBeMoved(id) ? FIND_OLD : FIND) {
-    const [row] = await database.query<RecordRow>({ ...statement, values: [id, ownerId], idempotent: true });
-    if (row !== undefined) return toRecord(row);
+    const [row] = await database.query<RecordRow & LiveRow>({
+      ...statement,
+      values: [id, ownerId],
+      idempotent: true,
+    });
+    if (row !== undefined) return toLiveRecord(row);
   }
   return null;
 }
 
 const IS_ROW = lookUp("e", "$1::uuid", "e.owner_id = $2");
 const FIND = [
-  { name: "execution-find", text: `select ${selectRecord("e")} from execution e where ${IS_ROW}` },
+  {
+    name: "execution-find",
+    text: `select ${selectRecord("e")}, ${selectLive("e")} from execution e where ${IS_ROW}`,
+  },
 ] as const;
 /** One that is moved meanwhile is found by the second: it is there before it is gone. */
 const FIND_OLD = [
   {
     name: "execution-find-old",
-    text: `select ${selectRecord("e", selectLogDays("e"))} from execution e where ${IS_ROW}`,
+    text: `select ${selectRecord("e", selectLogDays("e"))}, ${selectLive("e")} from execution e where ${IS_ROW}`,
   },
-  { name: "execution-find-kept", text: `select ${selectRecord("e")} from kept_execution e where ${IS_ROW}` },
+  {
+    name: "execution-find-kept",
+    text: `select ${selectRecord("e")}, ${NOT_LIVE} from kept_execution e where ${IS_ROW}`,
+  },
 ] as const;
 
 /** Pending executions by owner. Reads only the index of the queue, about 0.1 s for 100,000. */
@@ -108,8 +118,8 @@ const HIGHEST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * statuses, when its statistics suggest that the first rows suffice; for a rare status it would then read everything. The
  * bounds on the id alone are implied, but let PostgreSQL skip the partitions of other days.
  */
-const describePart = (table: string, logDays: string) => `(
-      select ${selectRecord("e", logDays)} from ${table} e
+const describePart = (table: string, logDays: string, live: string) => `(
+      select ${selectRecord("e", logDays)}, ${live} from ${table} e
       where (e.owner_id, e.status, e.id) >= ($1::uuid, wanted.status, $3::uuid)
         and (e.owner_id, e.status, e.id) < ($1::uuid, wanted.status, $4::uuid)
         and e.id >= $3 and e.id < $4
@@ -119,7 +129,7 @@ const describePart = (table: string, logDays: string) => `(
 
 /** While a day is being closed, an execution is in both tables: each can come twice. */
 const LIST = `select e.* from unnest($2::text[]) as wanted (status) cross join lateral (
-    ${describePart("execution", selectLogDays("e"))} union all ${describePart("kept_execution", "e.log_days")}
+    ${describePart("execution", selectLogDays("e"), selectLive("e"))} union all ${describePart("kept_execution", "e.log_days", NOT_LIVE)}
   ) e order by e.id desc limit 2 * $7`;
 
 /** `ExecutionStore.list` for PostgreSQL. @throws Problem INVALID_INPUT for an invalid cursor */
@@ -133,7 +143,7 @@ export async function listExecutions(
   const { status, createdAfter = -Infinity, createdBefore = Infinity, limit } = filter;
   const lowest = createdAfter === -Infinity ? LOWEST_ID : getLowestUuid(createdAfter - CLOCK_SLACK);
   const highest = createdBefore === Infinity ? HIGHEST_ID : getLowestUuid(createdBefore + CLOCK_SLACK);
-  const rows = await database.query<RecordRow>({
+  const rows = await database.query<RecordRow & LiveRow>({
     name: "execution-list",
     text: LIST,
     values: [
@@ -148,5 +158,5 @@ export async function listExecutions(
     idempotent: true,
   });
   const unique = new Map(rows.map((row) => [row.id, row]));
-  return cutPage([...unique.values()].slice(0, limit + 1).map(toRecord), limit, (record) => [record.id]);
+  return cutPage([...unique.values()].slice(0, limit + 1).map(toLiveRecord), limit, (record) => [record.id]);
 }

@@ -4,6 +4,7 @@ import type { Metadata } from "@platform/engine/python/port/runtime";
 import type { ExecutionRecord, NewExecution } from "@platform/engine/store/execution-store";
 import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
+import { describePreparing } from "./preparing.ts";
 
 /** The columns of `selectRecord`; times in milliseconds since the epoch. */
 export interface RecordRow extends StoredResources {
@@ -29,6 +30,36 @@ export function selectRecord(alias: string, logDays = `${alias}.log_days`): stri
     ${selectMilliseconds(`${alias}.ended_at`)} as "endedAt", ${alias}.sandbox_level as "sandboxLevel", ${alias}.failure_code as "failureCode",
     ${alias}.failure_detail as "failureDetail", ${alias}.failure_metadata as "failureMetadata",
     ${alias}.result_days as "resultDays", ${logDays} as "logDays"`;
+}
+
+/** The columns of `selectLive`; null: it has none, since it is final. */
+export interface LiveRow {
+  readonly priority: number | null;
+  readonly rank: number | null;
+  readonly isPausing: boolean | null;
+  readonly leaseUntil: number | null;
+  readonly isPreparing: boolean | null;
+}
+
+/** SQL for the columns of a LiveRow; `alias`: of a row of `execution`. */
+export function selectLive(alias: string): string {
+  const pending = `${alias}.status = 'PENDING'`;
+  return `case when ${pending} then ${alias}.priority end as priority, case when ${pending} then ${alias}.rank::float8 end as rank,
+    case when ${pending} then coalesce(${alias}.not_before > now(), false) end as "isPausing",
+    ${selectMilliseconds(`${alias}.lease_until`)} as "leaseUntil", case when ${alias}.lease_until is not null then ${describePreparing(alias)} end as "isPreparing"`;
+}
+
+/** SQL: the columns of a LiveRow of what is final. */
+export const NOT_LIVE = `null::smallint as priority, null::float8 as rank, null::boolean as "isPausing", null::float8 as "leaseUntil",
+    null::boolean as "isPreparing"`;
+
+/** The record that a row stands for, with what is true of it at this moment. */
+export function toLiveRecord(row: RecordRow & LiveRow): ExecutionRecord {
+  const record = toRecord(row);
+  const { priority, rank, leaseUntil } = row;
+  if (leaseUntil !== null) return { ...record, live: { leaseUntil, isPreparing: row.isPreparing === true } };
+  if (priority === null || rank === null) return record;
+  return { ...record, live: { priority, rank, isPausing: row.isPausing === true } };
 }
 
 /** The record that a row stands for. */

@@ -11,11 +11,12 @@ import type { Events } from "./events.ts";
 import { SETTLE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
-import { IS_PREPARING } from "./preparing.ts";
+import { describePreparing } from "./preparing.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
 /** SQL: of an execution `e` whose lease is over. It waits again: user code has not begun, and may be tried to be started once more. */
+const IS_PREPARING = describePreparing("e");
 const GOES_BACK = `${IS_PREPARING} and not e.cancel_requested and e.setbacks + 1 < ${MAX_SETBACKS}`;
 /** A value where user code may have begun. */
 const ifBegun = (value: string) => `case when not ${IS_PREPARING} then ${value} end`;

@@ -1,0 +1,36 @@
+import { readMonotonic } from "./monotonic.ts";
+
+/** How often a value is read, and for how long it is believed. Milliseconds. */
+export interface GlimpseOptions {
+  readonly everyMs: number;
+  readonly believedMs: number;
+  /** Default: the monotonic clock. */
+  readonly now?: () => number;
+}
+
+/** A read may take this share of the time at most: what takes longer is read more rarely. */
+const MAX_SHARE = 0.05;
+
+/**
+ * A value that is read in the background while it is asked for, so that who asks waits for nothing. The function returns the
+ * last value; null before the first, when that is too old, and while it cannot be read.
+ */
+export function createGlimpse<T>(
+  read: () => Promise<T>,
+  { everyMs, believedMs, now = readMonotonic }: GlimpseOptions,
+): () => T | null {
+  let known: { readonly value: T; readonly at: number } | null = null;
+  let nextAt = -Infinity;
+  const look = async (): Promise<void> => {
+    const at = now();
+    nextAt = Infinity;
+    // What cannot be read shows where the records themselves are read.
+    const value = await read().catch(() => null);
+    if (value !== null) known = { value, at };
+    nextAt = at + Math.max(everyMs, (now() - at) / MAX_SHARE);
+  };
+  return () => {
+    if (now() >= nextAt) void look();
+    return known !== null && now() - known.at <= believedMs ? known.value : null;
+  };
+}

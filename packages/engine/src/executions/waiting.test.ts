@@ -1,0 +1,214 @@
+import { expect, test } from "vitest";
+import { createUuidV7 } from "../base/uuid.ts";
+import { SECOND } from "../base/time.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
+import { createRateMeter } from "./rate-meter.ts";
+import { withWaiting } from "./waiting.ts";
+import { SUCCEEDED, createOwner, request } from "../testing/execution-fixtures.ts";
+import type { ExecutionStore } from "../store/execution-store.ts";
+
+const OWNER = "owner";
+
+async function open(base: ExecutionStore = createMemoryStore()) {
+  const clock = { now: 0, time: Date.now() };
+  const ends = createRateMeter(() => clock.now);
+  const store = withWaiting(base, { ends, now: () => clock.now, readTime: () => clock.time });
+  const start = async (ownerId = OWNER, versionId = "version"): Promise<string> => {
+    const id = createUuidV7();
+    await store.create({
+      id,
+      owner: createOwner(ownerId),
+      versionId,
+      resources: { cpu: 2, memory: 8 },
+      timeoutSeconds: 60,
+      body: Buffer.from("{}"),
+      references: {},
+    });
+    return id;
+  };
+  const id = await start();
+  /** What a record says some seconds later. */
+  const readLater = async (wanted = id) => {
+    clock.now += 4 * SECOND;
+    await store.find(wanted, OWNER);
+    return await store.find(wanted, OWNER);
+  };
+  return {
+    clock,
+    ends,
+    store,
+    id,
+    start,
+    readLater,
+    readReason: async () => (await readLater())?.waiting?.reason,
+    report: (workerId: string, cpu: number, memory: number) =>
+      store.report({
+        workerId,
+        capacity: { cpu, memory },
+        free: { cpu: 0, memory: 0 },
+        excludedVersionIds: [],
+        reservedId: null,
+        reservesAfterSeconds: null,
+      }),
+  };
+}
+
+test("a pending execution says that no worker runs, that none is large enough, and that it waits in the queue once one is", async () => {
+  const { store, id, readReason, report } = await open();
+  expect(await readReason()).toBe("NO_WORKER");
+  await report("much memory", 1, 64);
+  await report("many vCPUs", 64, 4);
+  expect(await readReason()).toBe("NO_LARGE_WORKER");
+  expect((await store.list(OWNER, { limit: 1 })).items[0]?.waiting?.reason).toBe("NO_LARGE_WORKER");
+  await report("large", 2, 8);
+  expect(await readReason()).toBe("QUEUE");
+  await store.leave("large");
+  expect(await readReason()).toBe("NO_LARGE_WORKER");
+  await store.cancel(id, OWNER);
+  expect(await readReason()).toBeUndefined();
+});
+
+test("workers, queue and durations are read once in a few seconds, however often records are", async () => {
+  const base = createMemoryStore();
+  const reads = { workers: 0, queue: 0, lists: 0 };
+  const { clock, store, id } = await open({
+    ...base,
+    listWorkers: () => {
+      reads.workers++;
+      return base.listWorkers();
+    },
+    surveyQueue: () => {
+      reads.queue++;
+      return base.surveyQueue();
+    },
+    list: (...parameters) => {
+      reads.lists++;
+      return base.list(...parameters);
+    },
+  });
+  for (let poll = 0; poll < 100; poll++) {
+    await store.find(id, OWNER);
+    clock.now += SECOND / 10;
+  }
+  for (const count of [reads.workers, reads.queue]) {
+    expect(count).toBeGreaterThanOrEqual(3);
+    expect(count).toBeLessThanOrEqual(5);
+  }
+  expect(reads.lists).toBe(1);
+});
+
+test("what was known of the workers long ago is not told, nor while they cannot be listed", async () => {
+  const base = createMemoryStore();
+  let isBroken = false;
+  const { clock, store, id, readReason } = await open({
+    ...base,
+    listWorkers: () => (isBroken ? Promise.reject(new Error("away")) : base.listWorkers()),
+  });
+  expect(await readReason()).toBe("NO_WORKER");
+  isBroken = true;
+  clock.now += 60 * SECOND;
+  expect((await store.find(id, OWNER))?.waiting).toEqual({ reason: "QUEUE" });
+  expect(await readReason()).toBe("QUEUE");
+});
+
+test("the position counts who is before it, by the turns of the owners", async () => {
+  const { report, start, readLater, id } = await open();
+  await report("large", 2, 8);
+  const second = await start();
+  const third = await start();
+  const other = await start("another");
+  expect((await readLater(id))?.waiting?.position).toBe(0);
+  expect((await readLater(second))?.waiting?.position).toBe(2);
+  expect((await readLater(third))?.waiting?.position).toBe(3);
+  expect(other).not.toBe(third);
+});
+
+test("far behind, the position is about right", async () => {
+  const { report, start, readLater } = await open();
+  await report("large", 2, 8);
+  let last = "";
+  for (let count = 0; count < 420; count++) last = await start();
+  const position = (await readLater(last))?.waiting?.position ?? 0;
+  expect(position).toBeGreaterThan(420 - 60);
+  expect(position).toBeLessThanOrEqual(420);
+});
+
+test("how long it waits is told by the rate at which executions end, where many do", async () => {
+  const { clock, ends, report, start, readLater } = await open();
+  await report("large", 2, 8);
+  let last = "";
+  for (let count = 0; count < 40; count++) last = await start();
+  for (let count = 0; count < 100; count++) {
+    ends.add();
+    clock.now += SECOND / 2;
+  }
+  const record = await readLater(last);
+  expect(record?.waiting?.estimateSeconds).toBeGreaterThan(15);
+  expect(record?.waiting?.estimateSeconds).toBeLessThan(30);
+  expect(record?.retryAfterSeconds).toBe(record?.waiting?.estimateSeconds);
+});
+
+test("else by how long the last runs of its version took, of this owner alone, and how many fit the workers", async () => {
+  const base = createMemoryStore();
+  const { clock, store, report, start, readLater, id } = await open({
+    ...base,
+    list: async (ownerId, filter) => {
+      const { items, nextCursor } = await base.list(ownerId, filter);
+      const took = (ms: number) => items.map((record) => ({ ...record, startedAt: 0, endedAt: ms * SECOND }));
+      return { items: took(ownerId === OWNER ? 40 : 4_000), nextCursor };
+    },
+  });
+  await report("for two", 4, 16);
+  const [claim] = (await store.claim(request({ limit: 1 }))).claims;
+  if (claim === undefined) throw new Error("There was nothing to claim.");
+  await store.finish(claim, SUCCEEDED);
+  expect(claim.id).toBe(id);
+  const ids = [await start(), await start(), await start()];
+  clock.now += 20 * SECOND;
+  await readLater(ids[2]);
+  expect((await readLater(ids[0]))?.waiting).toEqual({ reason: "QUEUE", position: 0, estimateSeconds: 20 });
+  expect((await readLater(ids[2]))?.waiting).toEqual({ reason: "QUEUE", position: 2, estimateSeconds: 60 });
+  const unknown = await start(OWNER, "another version");
+  expect((await readLater(unknown))?.waiting).toEqual({ reason: "QUEUE", position: 3 });
+});
+
+test("a running one has its lease, says while its worker prepares it, and when it is worth asking again", async () => {
+  const base = createMemoryStore();
+  const { clock, store, id, readLater } = await open({
+    ...base,
+    list: async (ownerId, filter) => {
+      const { items } = await base.list(ownerId, { limit: filter.limit });
+      return {
+        items: items.map((record) => ({ ...record, startedAt: 0, endedAt: 40 * SECOND })),
+        nextCursor: null,
+      };
+    },
+  });
+  const [claim] = (await store.claim(request({ leaseSeconds: 30 }))).claims;
+  if (claim === undefined) throw new Error("There was nothing to claim.");
+  await store.notePreparing(claim, true);
+  const preparing = await readLater();
+  expect(preparing?.waiting).toEqual({ reason: "PREPARING" });
+  await store.notePreparing(claim, false);
+  const running = await readLater();
+  expect(running?.waiting).toBeUndefined();
+  expect(running?.live).toMatchObject({ isPreparing: false });
+  const { startedAt } = running ?? {};
+  clock.time = (startedAt ?? 0) + 10 * SECOND;
+  expect((await readLater())?.retryAfterSeconds).toBe(30);
+  clock.time = (startedAt ?? 0) + 1_000 * SECOND;
+  expect((await readLater())?.retryAfterSeconds).toBe(60);
+  await store.finish(claim, SUCCEEDED);
+  const ended = await store.find(id, OWNER);
+  expect(ended).not.toHaveProperty("retryAfterSeconds");
+  expect(ended).not.toHaveProperty("live");
+});
+
+test("one that could not be started says that it pauses", async () => {
+  const { store, readReason, report } = await open();
+  await report("large", 2, 8);
+  const [claim] = (await store.claim(request())).claims;
+  if (claim === undefined) throw new Error("There was nothing to claim.");
+  await store.giveBack(claim, 60);
+  expect(await readReason()).toBe("SETBACK");
+});

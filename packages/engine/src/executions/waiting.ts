@@ -1,0 +1,158 @@
+import { isFinal } from "@platform/contract/execution";
+import type { Waiting } from "@platform/contract/execution";
+import type { Resources } from "@platform/contract/project";
+import { createGlimpse } from "../base/glimpse.ts";
+import { SECOND } from "../base/time.ts";
+import { fits } from "../base/capacity.ts";
+import { mapRecords } from "../store/map-records.ts";
+import { readMonotonic } from "../base/monotonic.ts";
+import { SURVEY } from "../store/execution-store.ts";
+import type { ExecutionRecord, ExecutionStore, QueuePlace, QueuedState } from "../store/execution-store.ts";
+import { createDurations } from "./durations.ts";
+import type { Durations } from "./durations.ts";
+import type { RateMeter } from "./rate-meter.ts";
+
+/*
+ * What an execution waits for, and when it is worth asking again. All of it is read in the background while records of executions that are
+ * not final are read, so that a poll costs no query for it; it may be out of date by a few seconds.
+ */
+
+/** Workers and queue are read so often, and not believed when they are older. Milliseconds. */
+const READ_EVERY_MS = 3 * SECOND;
+const BELIEVED_MS = 10 * SECOND;
+/** The rate at which executions end is one of short ones, and tells how the queue moves, from so many a second on. */
+const TELLING_RATE = 0.5;
+/** Bounds of `Retry-After`. */
+const MAX_RETRY_SECONDS = 60;
+/** A run that takes longer than nine of ten others: ask again after this share of the time that it has taken. */
+const LATE_SHARE = 0.1;
+
+/** What estimates are made of. */
+export interface WaitingOptions {
+  /** How many executions end, whoever runs them. */
+  readonly ends: Pick<RateMeter, "perSecond" | "isSettled">;
+  /** Milliseconds that never go back; default: the monotonic clock. */
+  readonly now?: () => number;
+  /** Milliseconds since the epoch; default: the time of day. */
+  readonly readTime?: () => number;
+}
+
+/** What is known of the platform at the moment; null: unknown. */
+interface Situation {
+  readonly workers: readonly Resources[] | null;
+  readonly queue: readonly QueuePlace[] | null;
+  readonly durations: Durations | null;
+  /** Ends a second; null: unknown, or so few that they say nothing. */
+  readonly rate: number | null;
+}
+
+/** The same store, with `waiting` and `retryAfterSeconds` in records of executions that are not final. */
+export function withWaiting(
+  store: ExecutionStore,
+  { ends, now = readMonotonic, readTime = Date.now }: WaitingOptions,
+): ExecutionStore {
+  const often = { everyMs: READ_EVERY_MS, believedMs: BELIEVED_MS, now };
+  const readWorkers = createGlimpse(store.listWorkers, often);
+  const readQueue = createGlimpse(store.surveyQueue, often);
+  const readDurations = createDurations(store, now);
+  return mapRecords(store, (record) => {
+    if (isFinal(record.status)) return record;
+    const perSecond = ends.isSettled() ? ends.perSecond() : 0;
+    const situation = {
+      workers: readWorkers(),
+      queue: readQueue(),
+      durations: readDurations(record),
+      rate: perSecond >= TELLING_RATE ? perSecond : null,
+    };
+    return record.status === "PENDING"
+      ? describePending(record, situation)
+      : describeRunning(record, situation, readTime());
+  });
+}
+
+function describePending(record: ExecutionRecord, situation: Situation): ExecutionRecord {
+  const waiting = explain(record, situation);
+  return { ...record, waiting, retryAfterSeconds: boundRetry(waiting.estimateSeconds ?? 1) };
+}
+
+function explain({ id, resources, live }: ExecutionRecord, situation: Situation): Waiting {
+  const { workers, queue } = situation;
+  if (workers?.length === 0) return { reason: "NO_WORKER" };
+  if (workers !== null && !workers.some((capacity) => fits(resources, capacity)))
+    return { reason: "NO_LARGE_WORKER" };
+  if (live === undefined || !("rank" in live)) return { reason: "QUEUE" };
+  if (live.isPausing) return { reason: "SETBACK" };
+  const position = queue === null ? null : findPosition({ ...live, id }, queue);
+  if (position === null) return { reason: "QUEUE" };
+  const estimateSeconds = estimateStart(position, resources, situation);
+  return { reason: "QUEUE", position, ...(estimateSeconds === null ? {} : { estimateSeconds }) };
+}
+
+/** How many are before it; null: beyond what was looked at. */
+function findPosition(
+  wanted: QueuedState & { readonly id: string },
+  queue: readonly QueuePlace[],
+): number | null {
+  // The number of places that are not behind it.
+  let low = 0;
+  let high = queue.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const place = queue[middle];
+    if (place !== undefined && isBehind(place, wanted)) high = middle;
+    else low = middle + 1;
+  }
+  const last = queue[low - 1];
+  if (last === undefined) return 0;
+  if (last.id === wanted.id) return last.ahead;
+  return low === queue.length && last.ahead + SURVEY.step >= SURVEY.most ? null : last.ahead + 1;
+}
+
+function isBehind(place: QueuePlace, wanted: Pick<QueuePlace, "priority" | "rank" | "id">): boolean {
+  if (place.priority !== wanted.priority) return place.priority < wanted.priority;
+  if (place.rank !== wanted.rank) return place.rank > wanted.rank;
+  return place.id > wanted.id;
+}
+
+/**
+ * After how many seconds it starts, as if those before it were like it: by the rate at which executions end, where many do, else by how long
+ * its version runs and how many fit the workers at a time. Null: neither is known.
+ */
+function estimateStart(
+  position: number,
+  resources: Resources,
+  { rate, durations, workers }: Situation,
+): number | null {
+  if (rate !== null) return toSeconds(position / rate);
+  if (durations === null || workers === null) return null;
+  const places = workers.reduce((sum, capacity) => sum + countFitting(resources, capacity), 0);
+  return toSeconds(((position / places + 0.5) * durations.typical) / SECOND);
+}
+
+function countFitting(wanted: Resources, capacity: Resources): number {
+  return Math.floor(Math.min(capacity.cpu / wanted.cpu, capacity.memory / wanted.memory));
+}
+
+function describeRunning(record: ExecutionRecord, { durations }: Situation, time: number): ExecutionRecord {
+  const { live, startedAt } = record;
+  const isPreparing = live !== undefined && "leaseUntil" in live && live.isPreparing;
+  const ran = startedAt === null ? 0 : Math.max(0, time - startedAt);
+  const retryAfterSeconds = boundRetry(durations === null ? 1 : estimateEnd(durations, ran) / SECOND);
+  return isPreparing
+    ? { ...record, waiting: { reason: "PREPARING" }, retryAfterSeconds }
+    : { ...record, retryAfterSeconds };
+}
+
+/** After how many milliseconds a run that has taken so long ends. */
+function estimateEnd({ typical, long }: Durations, ran: number): number {
+  if (ran < typical) return typical - ran;
+  return ran < long ? long - ran : ran * LATE_SHARE;
+}
+
+function toSeconds(seconds: number): number {
+  return Math.max(1, Math.ceil(seconds));
+}
+
+function boundRetry(seconds: number): number {
+  return Math.min(MAX_RETRY_SECONDS, toSeconds(seconds));
+}
