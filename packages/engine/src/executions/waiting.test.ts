@@ -123,6 +123,17 @@ test("the position counts who is before it, by the turns of the owners", async (
   expect(other).not.toBe(third);
 });
 
+test("who comes after a backlog of another and has its turn before is told so", async () => {
+  const { clock, store, report, start } = await open();
+  await report("large", 2, 8);
+  for (let count = 0; count < 40; count++) await start();
+  const newcomer = await start("another");
+  await store.find(newcomer, "another");
+  clock.now += 4 * SECOND;
+  await store.find(newcomer, "another");
+  expect((await store.find(newcomer, "another"))?.waiting?.position).toBe(1);
+});
+
 test("far behind, the position is about right", async () => {
   const { report, start, readLater } = await open();
   await report("large", 2, 8);
@@ -154,8 +165,13 @@ test("else by how long the last runs of its version took, of this owner alone, a
     ...base,
     list: async (ownerId, filter) => {
       const { items, nextCursor } = await base.list(ownerId, filter);
-      const took = (ms: number) => items.map((record) => ({ ...record, startedAt: 0, endedAt: ms * SECOND }));
-      return { items: took(ownerId === OWNER ? 40 : 4_000), nextCursor };
+      const took = (seconds: number, versionId: string) =>
+        items.map((record) => ({ ...record, versionId, startedAt: 0, endedAt: seconds * SECOND }));
+      const own = ownerId === OWNER ? 40 : 4_000;
+      return {
+        items: [...took(own, "version"), ...took(400, "a third"), ...took(own, "version")],
+        nextCursor,
+      };
     },
   });
   await report("for two", 4, 16);
@@ -168,8 +184,10 @@ test("else by how long the last runs of its version took, of this owner alone, a
   await readLater(ids[2]);
   expect((await readLater(ids[0]))?.waiting).toEqual({ reason: "QUEUE", position: 0, estimateSeconds: 20 });
   expect((await readLater(ids[2]))?.waiting).toEqual({ reason: "QUEUE", position: 2, estimateSeconds: 60 });
+  const third = await start(OWNER, "a third");
+  expect((await readLater(third))?.waiting).toEqual({ reason: "QUEUE", position: 3, estimateSeconds: 800 });
   const unknown = await start(OWNER, "another version");
-  expect((await readLater(unknown))?.waiting).toEqual({ reason: "QUEUE", position: 3 });
+  expect((await readLater(unknown))?.waiting).toEqual({ reason: "QUEUE", position: 4 });
 });
 
 test("a running one has its lease, says while its worker prepares it, and when it is worth asking again", async () => {
