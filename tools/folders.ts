@@ -88,6 +88,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "platform/store/base": ["engine/base", "engine/store", "platform/postgres"],
   "platform/store/versions": [
     "engine/base",
+    "engine/executions",
     "engine/input-schema",
     "platform/postgres",
     "platform/store/base",
@@ -181,7 +182,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/secrets",
     "platform/store/versions",
   ],
-  "platform/access": ["engine/base", "engine/store", "engine/versions", "platform/secrets", "platform/store"],
+  "platform/access": [
+    "engine/base",
+    "engine/executions",
+    "engine/store",
+    "engine/versions",
+    "platform/secrets",
+    "platform/store",
+  ],
   "platform/metering": ["engine/base", "platform/store"],
   "platform/accounts": [
     "engine/base",
@@ -264,6 +272,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "cli/base": ["engine/base"],
   "cli/jobs": ["engine/base"],
   "cli/pools": ["engine/base"],
+  "cli/receipts": ["engine/base", "engine/executions"],
   "cli/project": ["engine/base", "engine/project"],
   // A composition root as well: the local server is the engine with a store in memory.
   "cli/serve": ["engine/*"],
@@ -271,6 +280,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "cli/jobs",
     "cli/pools",
     "cli/project",
+    "cli/receipts",
     "cli/serve",
     "engine/base",
     "engine/host",

@@ -637,6 +637,7 @@ create table signing_key (
   private_jwk_encrypted text not null,
   created_at timestamp(3) with time zone not null default now(),
   retired_at timestamp(3) with time zone,
+  is_withdrawn boolean not null default false,
   constraint signing_key_pkey PRIMARY KEY (kid)
 );
 
@@ -743,6 +744,8 @@ create table version (
   network jsonb,
   output jsonb,
   search tsvector generated always as (to_tsvector('simple'::regconfig, "left"(description, 10000))) stored,
+  requirements_hash text,
+  python text,
   constraint version_resources_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0) AND (timeout_seconds > 0))),
   constraint version_start_mode_known CHECK ((start_mode = ANY (ARRAY['auto'::text, 'spawn'::text]))),
   constraint version_service FOREIGN KEY (service_key) REFERENCES service(key),

@@ -46,8 +46,16 @@ const LocalResultSchema = Type.Object(
   },
 );
 
-const { startExecution, listExecutions, getState, getResult, getResultFile, getLog, cancelExecution } =
-  SERVICE_API;
+const {
+  startExecution,
+  listExecutions,
+  getState,
+  getResult,
+  getResultFile,
+  getReceipt,
+  getLog,
+  cancelExecution,
+} = SERVICE_API;
 
 const LOCAL = { scope: "local" } as const;
 
@@ -64,6 +72,7 @@ export const LOCAL_SERVICE_API = {
     },
   },
   getResultFile: { ...getResultFile, ...LOCAL },
+  getReceipt: { ...getReceipt, ...LOCAL },
   getLog: { ...getLog, ...LOCAL },
   cancelExecution: { ...cancelExecution, ...LOCAL },
 } as const satisfies OperationTable;

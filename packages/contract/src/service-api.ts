@@ -7,6 +7,7 @@ import {
   StatusRecordSchema,
 } from "./execution.ts";
 import type { OperationTable } from "./operation.ts";
+import { ReceiptSchema } from "./receipt.ts";
 import { Timestamp } from "./schemas.ts";
 
 const IdParams = Type.Object({
@@ -158,6 +159,17 @@ export const SERVICE_API = {
     }),
     responses: { 200: { description: "The content" } },
     problems: [...OF_ONE, "RESULT_NOT_READY", "NOT_FOUND"],
+  },
+  getReceipt: {
+    ...READS,
+    path: "/{id}/receipt",
+    rate: "read",
+    summary: "Get a signed receipt of a finished execution",
+    description:
+      "A JSON Web Signature over the digests of version, requirements, input and result, the times and the resources used. It can be verified without the platform, and after the execution has expired.",
+    params: IdParams,
+    responses: { 200: { description: "The receipt", schema: ReceiptSchema } },
+    problems: [...OF_ONE, "RESULT_NOT_READY"],
   },
   getLog: {
     ...READS,

@@ -62,6 +62,7 @@ import { usageCommand } from "./usage.ts";
 import { unpublishCommand } from "./unpublish.ts";
 import { upCommand } from "./up.ts";
 import { listVariablesCommand, removeVariableCommand, setVariableCommand } from "./variables.ts";
+import { verifyCommand } from "./verify.ts";
 import { versionsCommand } from "./versions.ts";
 import { whoamiCommand } from "./whoami.ts";
 
@@ -77,7 +78,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Jobs",
-    commands: [runCommand, statusCommand, resultCommand, logsCommand, cancelCommand],
+    commands: [runCommand, statusCommand, resultCommand, logsCommand, cancelCommand, verifyCommand],
   },
   {
     title: "Data pools",

@@ -38,6 +38,7 @@ import { createKeptContents } from "./kept-contents.ts";
 import type { KeptContents } from "./kept-contents.ts";
 import { createLocalFiles } from "./local-files.ts";
 import { createLocalOpenApi } from "./local-openapi.ts";
+import { createLocalReceipts } from "./local-receipts.ts";
 import { createLocalVersions } from "./local-versions.ts";
 import type { LoadedVersion, LocalVersions } from "./local-versions.ts";
 import { chooseEnvironmentsDirectory } from "./environments-directory.ts";
@@ -234,9 +235,12 @@ async function createApp(
 ): Promise<App> {
   const app = createHttpServer({ logger });
   app.addHook("onRequest", createHostCheck([options.host, ...options.allowedHosts]));
+  const receipts = createLocalReceipts(versions, () => describeUrl(app, options));
+  receipts.registerKeys(app);
   await registerServiceApi(app, {
     prefix: "",
     executions,
+    receipts,
     presenter: localPresenter,
     authenticate: () => null,
     ownerOf: () => OWNER,
@@ -273,6 +277,10 @@ async function listen(app: App, { host, port }: LocalServerOptions): Promise<str
           : "--host must be an address or name of this machine: leave it out, or pass 0.0.0.0 for all its addresses.",
     });
   }
+  return describeUrl(app, { host, port });
+}
+
+function describeUrl(app: App, { host, port }: Pick<LocalServerOptions, "host" | "port">): string {
   const address = app.server.address();
   const bound = isAddress(address) ? address.port : port;
   return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;

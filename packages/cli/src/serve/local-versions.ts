@@ -2,6 +2,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
+import type { ReceiptVersion } from "@platform/engine/executions/receipt";
+import { hashFiles } from "@platform/engine/project/content-hash";
 import type { VersionSource } from "@platform/engine/store/execution-store";
 import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import { readProject } from "@platform/engine/project/read-project";
@@ -37,6 +39,8 @@ export interface LocalVersions extends VersionSource {
    * @throws ProjectError if the project or its requirements are invalid, UserError if .env cannot be read; the previous version then stays current
    */
   readonly load: () => Promise<LoadedVersion>;
+  /** What receipts say of a version, also of one whose code is not kept any more. */
+  readonly describeForReceipt: (versionId: string) => ReceiptVersion | undefined;
   /** The newest version. Waits for a running `load`, so that an edit that was saved is used. */
   readonly current: () => Promise<LoadedVersion>;
 }
@@ -64,6 +68,7 @@ export interface LocalVersionsOptions {
 interface KeptVersion {
   readonly runnable: RunnableVersion;
   readonly loaded: LoadedVersion;
+  readonly receipt: ReceiptVersion;
 }
 
 /** Number of newest versions that are kept even without executions. */
@@ -72,6 +77,7 @@ const KEPT_VERSIONS = 2;
 /** Starts without a version: `load` must succeed once before `current` is called. */
 export function createLocalVersions(options: LocalVersionsOptions): LocalVersions {
   const kept = new Map<string, KeptVersion>();
+  const described = new Map<string, ReceiptVersion>();
   let count = 0;
   let newest: LoadedVersion | null = null;
   let loading: Promise<unknown> = Promise.resolve();
@@ -82,6 +88,7 @@ export function createLocalVersions(options: LocalVersionsOptions): LocalVersion
     try {
       const made = await make(id, directory, options);
       kept.set(id, made);
+      described.set(id, made.receipt);
       newest = made.loaded;
     } catch (error) {
       await rm(directory, { recursive: true, force: true });
@@ -113,6 +120,7 @@ export function createLocalVersions(options: LocalVersionsOptions): LocalVersion
       if (newest === null) throw new Error("no version was loaded before the first request");
       return newest;
     },
+    describeForReceipt: (versionId) => described.get(versionId),
     prepare: async (versionId) => {
       const found = kept.get(versionId);
       if (found === undefined) throw new Error(`version ${versionId} was removed`);
@@ -133,7 +141,7 @@ async function readVariables(project: Project, { projectDirectory, onBuildLine }
 async function make(id: string, directory: string, options: LocalVersionsOptions): Promise<KeptVersion> {
   const project = await readProject(options.projectDirectory);
   const variables = await readVariables(project, options);
-  await copyProject(options.projectDirectory, directory, options.exclude);
+  const paths = await copyProject(options.projectDirectory, directory, options.exclude);
   const environment = await options.environments.ensure(directory, {
     owner: LOCAL_OWNER,
     sourceBuilds: project.sourceBuilds ?? false,
@@ -157,5 +165,11 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
     timeoutSeconds,
     inputSchema: schemas?.inputSchema ?? null,
   };
-  return { runnable, loaded: { project, target, failure: probe.ok ? null : probe } };
+  const receipt: ReceiptVersion = {
+    service: project.name,
+    version: "local",
+    contentHash: await hashFiles(directory, paths),
+    built: environment.built,
+  };
+  return { runnable, receipt, loaded: { project, target, failure: probe.ok ? null : probe } };
 }

@@ -7,13 +7,14 @@ import { listProjectFiles } from "@platform/engine/project/list-files";
  * after a deployment, and an execution keeps its code while the project is edited.
  *
  * @param exclude paths, relative to the project, that are not copied
+ * @returns the paths that are
  * @throws ProjectError INVALID_PROJECT for files that cannot be deployed
  */
 export async function copyProject(
   directory: string,
   target: string,
   exclude: readonly string[],
-): Promise<void> {
+): Promise<readonly string[]> {
   const paths = await listProjectFiles(directory, exclude);
   await makeFolder(target);
   const folders = new Set<string>();
@@ -25,6 +26,7 @@ export async function copyProject(
     await copyFile(join(directory, path), join(target, path));
     await chmod(join(target, path), 0o644);
   }
+  return paths;
 }
 
 /** `a/b/c.py` -> `a`, `a/b`. */

@@ -290,6 +290,10 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
     authenticate,
     ownerOf: () => toJobOwner(OWNER),
     targetOf: () => TARGET,
+    receipts: {
+      describeVersion: () => Promise.reject(new Problem("RESULT_EXPIRED")),
+      sign: () => Promise.reject(new Problem("RESULT_EXPIRED")),
+    },
     baseOf: () => "/api/jobs",
   });
   await app.listen({ host: "127.0.0.1", port: 0 });

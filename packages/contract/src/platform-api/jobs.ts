@@ -7,7 +7,7 @@ import { pageOf } from "../schemas.ts";
 const READ = { allows: "read", scope: "organisation" } as const;
 const RUN = { allows: "run", scope: "organisation" } as const;
 
-/** Jobs: executions that an organisation starts itself, without application and subscription. The same six operations as the service API. */
+/** Jobs: executions that an organisation starts itself, without application and subscription. The same operations as the service API. */
 export const JOBS_API = {
   startJob: {
     ...SERVICE_API.startExecution,
@@ -56,6 +56,12 @@ export const JOBS_API = {
     ...READ,
     path: "/jobs/{id}/result/{file}",
     summary: "Download a file of a job's result",
+  },
+  getJobReceipt: {
+    ...SERVICE_API.getReceipt,
+    ...READ,
+    path: "/jobs/{id}/receipt",
+    summary: "Get a signed receipt of a finished job",
   },
   getJobLog: {
     ...SERVICE_API.getLog,

@@ -4,7 +4,7 @@ import type { Environment } from "./environment-folders.ts";
 import { createKey } from "./environment-key.ts";
 import { completeSettings } from "./environment-settings.ts";
 import type { EnvironmentBuilderOptions, EnvironmentSettings } from "./environment-settings.ts";
-import { readRequirements } from "./requirements.ts";
+import { hashRequirements, readRequirements } from "./requirements.ts";
 import { createCancelled, startBuild, waitForBuild } from "./shared-build.ts";
 import type { SharedBuild, Waiting, Wanted } from "./shared-build.ts";
 
@@ -16,6 +16,19 @@ export interface EnsureOptions extends Waiting {
   readonly sourceBuilds?: boolean;
 }
 
+/** What an environment was made of, for people: equal requirements have the same hash on every machine. */
+export interface BuiltWith {
+  /** See `hashRequirements`. */
+  readonly requirementsHash: string;
+  /** Version of the interpreter. */
+  readonly python: string;
+}
+
+/** An environment that is there. */
+interface ReadyEnvironment extends Environment {
+  readonly built: BuiltWith;
+}
+
 /** Builds and finds the Python environments of projects; one per process. */
 export interface EnvironmentBuilder {
   /**
@@ -23,7 +36,7 @@ export interface EnvironmentBuilder {
    *
    * @throws ProjectError INVALID_PROJECT, BUILD_FAILED, BUILD_TIMEOUT, BUILD_CANCELLED
    */
-  readonly ensure: (projectDirectory: string, options: EnsureOptions) => Promise<Environment>;
+  readonly ensure: (projectDirectory: string, options: EnsureOptions) => Promise<ReadyEnvironment>;
   /** Kills running builds and waits for their folders to be removed. */
   readonly close: () => Promise<void>;
 }
@@ -58,17 +71,19 @@ async function ensure(
   builder: Builder,
   projectDirectory: string,
   options: EnsureOptions,
-): Promise<Environment> {
+): Promise<ReadyEnvironment> {
   const { settings } = builder;
   const { interpreter } = settings;
   const { sourceBuilds = false } = options;
   const requirements = await readRequirements(projectDirectory, interpreter);
-  if (requirements === null) return describeBase(interpreter);
+  const built = { requirementsHash: hashRequirements(requirements), python: interpreter.version };
+  if (requirements === null) return { ...describeBase(interpreter), built };
   if (sourceBuilds && !settings.allowsSourceBuilds) throw createForbidden();
   if (!sourceBuilds && requirements.sourceFault !== null) throw requirements.sourceFault;
   const owner = requirements.isPinned && !sourceBuilds ? null : options.owner;
   const key = createKey(interpreter, requirements, { owner, sourceBuilds });
-  return provide(builder, { projectDirectory, requirements, owner, sourceBuilds, key }, options);
+  const wanted = { projectDirectory, requirements, owner, sourceBuilds, key };
+  return { ...(await provide(builder, wanted, options)), built };
 }
 
 function createForbidden(): ProjectError {

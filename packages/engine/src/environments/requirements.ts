@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { getCode, getMessage } from "../base/thrown.ts";
-import { hashContent } from "../project/content-hash.ts";
-import type { ContentEntry } from "../project/content-hash.ts";
+import { hashFiles } from "../project/content-hash.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { listProjectFiles } from "../project/list-files.ts";
 import { ProjectError } from "../project/project-error.ts";
@@ -34,6 +31,19 @@ export interface Requirements {
   readonly isPinned: boolean;
   /** Why these cannot be installed from wheels alone, naming the first such line; null when they may be. */
   readonly sourceFault: ProjectError | null;
+}
+
+/**
+ * SHA-256 in hex of the canonical text: what is installed, then the constraints below a line `# constraints`, then, where something is installed from
+ * the project's files, a line `# project` with the hash of these. No requirements: of no text.
+ */
+export function hashRequirements(requirements: Requirements | null): string {
+  const { text, constraints, content } = requirements ?? { text: "", constraints: "", content: null };
+  return createHash("sha256")
+    .update(text)
+    .update(constraints === "" ? "" : `# constraints\n${constraints}`)
+    .update(content === null ? "" : `# project ${content}\n`)
+    .digest("hex");
 }
 
 /** Where a build puts the project's files, relative to the folder of the canonical text: a name that no requirement can have. */
@@ -252,21 +262,7 @@ async function hashLocalContent(directory: string, paths: readonly LocalPath[]):
     if (!known.has(path))
       throw createLineError({ file, number, text: path }, "it does not exist in the project");
   }
-  const entries: ContentEntry[] = [];
-  for (const path of files) entries.push(await hashFile(directory, path));
-  return hashContent(entries);
-}
-
-async function hashFile(directory: string, path: string): Promise<ContentEntry> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  await pipeline(createReadStream(join(directory, path)), async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
-      hash.update(chunk);
-    }
-  });
-  return { path, bytes, sha256: hash.digest("hex") };
+  return await hashFiles(directory, files);
 }
 
 function createInvalid(path: string, message: string, cause?: unknown): ProjectError {

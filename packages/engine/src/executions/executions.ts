@@ -22,6 +22,7 @@ import type {
   PinnedTarget,
   StoredResult,
 } from "../store/execution-store.ts";
+import type { ExecutionDigests } from "../store/digests.ts";
 import { refuseTarget } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
@@ -56,6 +57,11 @@ export interface Executions {
     id: string,
     ownerId: string,
   ) => Promise<{ readonly record: ExecutionRecord; readonly output: StoredResult | null }>;
+  /** What a receipt is made of. @throws Problem RESULT_NOT_READY */
+  readonly digests: (
+    id: string,
+    ownerId: string,
+  ) => Promise<{ readonly record: ExecutionRecord; readonly digests: ExecutionDigests }>;
   /** @throws Problem LOG_EXPIRED, and INVALID_INPUT for a cursor that is not the `nextCursor` of a page */
   readonly log: (id: string, ownerId: string, cursor?: string) => Promise<LogPage>;
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
@@ -129,6 +135,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       return (await waiters.wait(id, ownerId, seconds, signal)) ?? record;
     },
     result: createReadResult(store, state),
+    digests: createReadDigests(store, state),
     log: async (id, ownerId, cursor) => {
       retention.requireLog(await state(id, ownerId));
       const page = await store.readLog(id, ownerId, cursor);
@@ -247,16 +254,29 @@ async function pinAll(
 function createReadResult(store: ExecutionStore, state: Executions["state"]): Executions["result"] {
   return async (id, ownerId) => {
     const record = await state(id, ownerId);
-    if (!isFinal(record.status)) {
-      throw new Problem(
-        "RESULT_NOT_READY",
-        `The execution is ${record.status}; its result is not there yet.`,
-        { headers: { "retry-after": String(record.retryAfterSeconds ?? RETRY_AFTER_SECONDS) } },
-      );
-    }
+    requireFinal(record, "result");
     if (record.status !== "SUCCEEDED") return { record, output: null };
     const output = await store.readResult(id, ownerId);
     if (output === null) throw new Problem("RESULT_EXPIRED");
     return { record, output };
   };
+}
+
+function createReadDigests(store: ExecutionStore, state: Executions["state"]): Executions["digests"] {
+  return async (id, ownerId) => {
+    const record = await state(id, ownerId);
+    requireFinal(record, "receipt");
+    const digests = await store.readDigests(id, ownerId);
+    const isGone = digests === null || (record.status === "SUCCEEDED" && digests.result === null);
+    if (isGone) throw new Problem("RESULT_EXPIRED");
+    return { record, digests };
+  };
+}
+
+/** @throws Problem RESULT_NOT_READY */
+function requireFinal({ status, retryAfterSeconds }: ExecutionRecord, what: "result" | "receipt"): void {
+  if (isFinal(status)) return;
+  throw new Problem("RESULT_NOT_READY", `The execution is ${status}; its ${what} is not there yet.`, {
+    headers: { "retry-after": String(retryAfterSeconds ?? RETRY_AFTER_SECONDS) },
+  });
 }

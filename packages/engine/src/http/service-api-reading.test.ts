@@ -214,3 +214,58 @@ describe("result", () => {
     },
   );
 });
+
+describe("receipt", () => {
+  test("says what was executed, with digests that the caller can make", async () => {
+    const metadata = Buffer.from('{"_usage":{"cpuSeconds":0.5,"peakMemoryBytes":null}}');
+    const id = await scene.startAndFinish({ ...SUCCESS, metadata });
+    for (const prefix of ["/hosted", "/jobs", ""]) {
+      const response = await scene.app.inject({ url: `${prefix}/${id}/receipt` });
+      expect(response.statusCode).toBe(200);
+      const { receipt } = response.json<{ receipt: string }>();
+      expect(JSON.parse(receipt)).toEqual({
+        executionId: id,
+        serviceKey: "key",
+        service: "tour",
+        version: "1.0.0",
+        versionDigest: `sha256:${"c".repeat(64)}`,
+        requirementsDigest: `sha256:${"d".repeat(64)}`,
+        python: "3.13.1",
+        // printf '{}' | sha256sum
+        inputDigest: "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
+        inputBytes: 2,
+        // printf '{"length": 7542}' | sha256sum
+        resultDigest: "sha256:8fc52241a52f9a5fdc146b6d65714ee7e7375799d09b5a6baa0f439439ca1d4b",
+        resultBytes: 16,
+        status: "SUCCEEDED",
+        createdAt: expect.stringMatching(TIMESTAMP),
+        startedAt: expect.stringMatching(TIMESTAMP),
+        endedAt: expect.stringMatching(TIMESTAMP),
+        cpuSeconds: 0.5,
+        sandboxLevel: "B",
+      });
+    }
+  });
+
+  test("of a failure has its code and what it used, and no result", async () => {
+    const failure = { code: "TIMEOUT", detail: "too long", metadata: { _usage: { cpuSeconds: 7 } } };
+    const id = await scene.startAndFinish({ status: "FAILED", ...failure });
+    const response = await scene.app.inject({ url: `/hosted/${id}/receipt` });
+    const said = JSON.parse(response.json<{ receipt: string }>().receipt) as object;
+    expect(said).toMatchObject({ status: "FAILED", code: "TIMEOUT", cpuSeconds: 7 });
+    expect(said).not.toHaveProperty("resultDigest");
+  });
+
+  test("is there from the end on, until the result expires", async () => {
+    const { id } = (await scene.start()).json<{ id: string }>();
+    const early = await scene.app.inject({ url: `/hosted/${id}/receipt` });
+    expect([early.statusCode, early.json<{ code: string }>().code]).toEqual([404, "RESULT_NOT_READY"]);
+    await scene.store.finish(await scene.claimOne(), SUCCESS);
+    expect((await scene.app.inject({ url: `/hosted/${id}/receipt` })).statusCode).toBe(200);
+    const foreign = await scene.app.inject({ url: `/hosted/${id}/receipt`, headers: { "x-owner": "bob" } });
+    expect(foreign.json()).toMatchObject({ code: "EXECUTION_NOT_FOUND" });
+    scene.setNow(Date.now() + (RETENTION_DAYS + 1) * DAY);
+    const late = await scene.app.inject({ url: `/hosted/${id}/receipt` });
+    expect([late.statusCode, late.json<{ code: string }>().code]).toEqual([410, "RESULT_EXPIRED"]);
+  });
+});

@@ -7,6 +7,8 @@ import { Problem } from "@platform/contract/problems";
 import type { ByteRange } from "../base/byte-range.ts";
 import { chooseMediaType } from "../content/media-type.ts";
 import type { Executions } from "../executions/executions.ts";
+import { describeReceipt } from "../executions/receipt.ts";
+import type { ReceiptIssuer } from "../executions/receipt.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
@@ -36,6 +38,7 @@ export interface ExecutionHandlerOptions<C> {
   readonly targetOf: (caller: C, request: FastifyRequest) => VersionTarget | Promise<VersionTarget>;
   /** The base path as the caller sees it, without a final slash. */
   readonly baseOf: (request: FastifyRequest) => string;
+  readonly receipts: ReceiptIssuer;
   /** Whether the caller may read logs. Missing: every caller may. @throws Problem FORBIDDEN */
   readonly requireLogs?: (caller: C) => void;
 }
@@ -78,7 +81,7 @@ export async function registerServiceApi<C>(
   });
 }
 
-/** The six operations on executions: the same code behind the gateway, the jobs of the platform API, and the local server. */
+/** The operations on executions: the same code behind the gateway, the jobs of the platform API, and the local server. */
 export function createExecutionHandlers<C>(options: ExecutionHandlerOptions<C>): Handlers<C> {
   const tools = { ...options, render: createRenderer() };
   return { ...createStateHandlers(tools), ...createContentHandlers(tools) };
@@ -115,13 +118,16 @@ function createStateHandlers<C>({
   };
 }
 
+type ContentOperation = "listExecutions" | "getResult" | "getResultFile" | "getReceipt" | "getLog";
+
 function createContentHandlers<C>({
   executions,
   presenter,
+  receipts,
   ownerOf,
   baseOf,
   requireLogs,
-}: Tools<C>): Pick<Handlers<C>, "listExecutions" | "getResult" | "getResultFile" | "getLog"> {
+}: Tools<C>): Pick<Handlers<C>, ContentOperation> {
   return {
     listExecutions: async ({ http, caller, query }) => {
       const page = await executions.list(ownerOf(caller).id, parseListFilter(query));
@@ -147,6 +153,12 @@ function createContentHandlers<C>({
       const file = output?.output?.files.find(({ name }) => name === params.file);
       if (file === undefined) throw new Problem("NOT_FOUND", "The result has no file of this name.");
       return { status: 200, body: describeFile(executions, file) };
+    },
+    getReceipt: async ({ caller, params }) => {
+      const { record, digests } = await executions.digests(params.id.toLowerCase(), ownerOf(caller).id);
+      const version = await receipts.describeVersion(record.versionId);
+      const receipt = await receipts.sign(describeReceipt(record, digests, version));
+      return { status: 200, body: JSON.stringify({ receipt }) };
     },
     getLog: async ({ http, caller, params, query }) => {
       requireLogs?.(caller);

@@ -6,6 +6,7 @@ import type {
   Waiting,
 } from "@platform/contract/execution";
 import type { StoredOutput } from "../content/result-store.ts";
+import type { ExecutionDigests } from "./digests.ts";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
@@ -278,6 +279,8 @@ export interface ExecutionStore extends WorkerRegistry {
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** The bytes of a SUCCEEDED execution; null once they have expired. */
   readonly readResult: (id: string, ownerId: string) => Promise<StoredResult | null>;
+  /** Null: the owner has no such execution. The digests are made when they are asked for. */
+  readonly readDigests: (id: string, ownerId: string) => Promise<ExecutionDigests | null>;
   /**
    * About LOG_PAGE_BYTES of the lines after `cursor`, or from the first line on; null when the owner has no such execution.
    * @throws Problem INVALID_INPUT for a cursor that is not the `nextCursor` of a page

@@ -1,8 +1,11 @@
+import { createHash } from "node:crypto";
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
+import type { ContentName } from "../content/result-store.ts";
 import type { LogLine } from "../python/port/runtime.ts";
 import { CANCELLED_BEFORE, LOG_PAGE_BYTES, SURVEY, isSurveyed, refuseCursor } from "./execution-store.ts";
 import type { ExecutionRecord, ExecutionStore, ListFilter, LogPage, Page } from "./execution-store.ts";
+import type { ExecutionDigests } from "./digests.ts";
 import { createClaims, createEnds } from "./memory-claims.ts";
 import { createMemoryEntries, readLive } from "./memory-entries.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
@@ -40,7 +43,7 @@ export function createMemoryStore(): ExecutionStore {
 /** The operations of callers on their executions. */
 function createRecords(
   entries: MemoryEntries,
-): Pick<ExecutionStore, "create" | "find" | "readResult" | "readLog" | "list" | "cancel"> {
+): Pick<ExecutionStore, "create" | "find" | "readResult" | "readDigests" | "readLog" | "list" | "cancel"> {
   return {
     create: async (execution) => {
       const known = entries.byId.get(execution.id);
@@ -58,6 +61,10 @@ function createRecords(
       return entry === undefined ? null : readLive(entry);
     },
     readResult: async (id, ownerId) => entries.findOwned(id, ownerId)?.result ?? null,
+    readDigests: async (id, ownerId) => {
+      const entry = entries.findOwned(id, ownerId);
+      return entry === undefined ? null : describeDigests(entry);
+    },
     readLog: async (id, ownerId, cursor) => {
       const entry = entries.findOwned(id, ownerId);
       return entry === undefined ? null : readLogPage(entry, cursor);
@@ -78,6 +85,20 @@ function createRecords(
       return entry.record;
     },
   };
+}
+
+function describeDigests({ execution, result }: Entry): ExecutionDigests {
+  const { body, references } = execution;
+  return {
+    input: { ...nameContent(body), references },
+    result: result === null ? null : (result.output?.result ?? nameContent(result.result)),
+    files: result?.output?.files ?? [],
+    metadata: result?.metadata ?? null,
+  };
+}
+
+function nameContent(content: Uint8Array): ContentName {
+  return { hash: createHash("sha256").update(content).digest("hex"), bytes: content.byteLength };
 }
 
 /** The cursor counts lines. */

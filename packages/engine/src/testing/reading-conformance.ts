@@ -68,6 +68,45 @@ export function describeResult(use: Use): void {
   });
 }
 
+export function describeDigests(use: Use): void {
+  test("input and result have the digests of their bytes, for their owner only", async () => {
+    const store = use();
+    const persistTo = { dataPoolId: randomUUID(), name: null, userId: null };
+    const { execution, claim } = await start(store, {
+      body: Buffer.from('{"data":{}}'),
+      persistTo,
+    });
+    // printf '{"data":{}}' | sha256sum
+    const hash = "7fb9d166d1a15bce0b9f085f3818946fd9297e4513a4a034a0ceb749292b4c0d";
+    const input = { hash, bytes: 11, references: {} };
+    const { id, owner } = execution;
+    expect(await store.readDigests(id, owner.id)).toEqual({ input, result: null, files: [], metadata: null });
+    await store.finish(claim, SUCCEEDED);
+    // printf '{"sum":3}' | sha256sum
+    const result = { hash: "cf671ee8b10d052ca89d09309f6d1f758acc09afc189d3db1f573dac86112cbb", bytes: 9 };
+    expect(await store.readDigests(id, owner.id)).toEqual({ input, result, files: [], metadata: null });
+    expect(await store.readDigests(id, randomUUID())).toBeNull();
+    expect(await store.readDigests(randomUUID(), owner.id)).toBeNull();
+  });
+
+  test("of a result that is kept beside its row, the digests are those it is kept by", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    const rest = { path: "/nowhere", keep: nothing, drop: nothing };
+    const result = { hash: "a".repeat(64), bytes: 5_000_000_000 };
+    const file = { hash: "b".repeat(64), bytes: 0 };
+    const output = {
+      result: { ...result, ...rest },
+      files: [{ name: "tour.png", content: { ...file, ...rest } }],
+    };
+    const metadata = Buffer.from('{"a":1}');
+    await store.finish(claim, { status: "SUCCEEDED", result: Buffer.alloc(0), metadata, output });
+    const digests = await store.readDigests(execution.id, execution.owner.id);
+    expect(digests).toMatchObject({ result, files: [{ name: "tour.png", ...file }] });
+    expect(Buffer.from(digests?.metadata ?? []).toString()).toBe('{"a":1}');
+  });
+}
+
 export function describeLog(use: Use): void {
   test("log lines come back in order as JSON, to their owner only", async () => {
     const store = use();

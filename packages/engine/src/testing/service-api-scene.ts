@@ -69,6 +69,17 @@ export async function openServiceApiScene() {
       ownerOf: createOwner,
       targetOf: () => ({ ...TARGET, ...(said.kept === undefined ? {} : { kept: said.kept }) }),
       baseOf: () => prefix,
+      receipts: {
+        describeVersion: async () => ({
+          serviceKey: "key",
+          service: "tour",
+          version: "1.0.0",
+          contentHash: "c".repeat(64),
+          built: { requirementsHash: "d".repeat(64), python: "3.13.1" },
+        }),
+        // Unsigned: what is signed is tried where it is.
+        sign: async (receipt) => JSON.stringify(receipt),
+      },
     });
   const start = (payload: unknown = {}, headers: Record<string, string> = {}) =>
     app.inject({

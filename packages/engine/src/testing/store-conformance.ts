@@ -6,6 +6,7 @@ import { describeLive } from "./live-conformance.ts";
 import { describePreparing } from "./preparing-conformance.ts";
 import { describeFairness } from "./queue-conformance.ts";
 import {
+  describeDigests,
   describeEvents,
   describeKept,
   describeList,
@@ -48,6 +49,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeGiveBack(use);
     describePreparing(use);
     describeResult(use);
+    describeDigests(use);
     describeLog(use);
     describeList(use);
     describeKept(use);

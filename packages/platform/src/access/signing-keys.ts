@@ -1,5 +1,6 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from "jose";
 import type { CryptoKey, JWK } from "jose";
+import { createCache } from "@platform/engine/base/cache";
 import type { SigningKeyRecord, SigningKeyStore } from "../store/signing-keys.ts";
 import { createSigningKeyRing } from "../secrets/key-ring.ts";
 import type { KeyRing, PlatformSecret } from "../secrets/key-ring.ts";
@@ -28,11 +29,13 @@ export interface SigningKeys {
   readonly findPublicKey: (kid: string) => Promise<CryptoKey | null>;
   /** JSON Web Key Set (RFC 7517) of all public keys. */
   readonly readJwks: () => Promise<{ readonly keys: readonly JWK[] }>;
+  /** The same of the keys of receipts: also of those that are retired, but for such as may have leaked. */
+  readonly readReceiptJwks: () => Promise<{ readonly keys: readonly JWK[] }>;
 }
 
 /** What the signing keys are read with. */
 export interface SigningKeysOptions {
-  readonly store: Pick<SigningKeyStore, "list" | "insertFirst">;
+  readonly store: Pick<SigningKeyStore, "list" | "insertFirst" | "listForReceipts">;
   /** The platform's secret; private keys are encrypted with a key derived from it. */
   readonly secret: PlatformSecret;
   /** Milliseconds since the epoch; default: `Date.now`. */
@@ -55,6 +58,7 @@ const MIN_RELOAD_MS = 1_000;
 export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
   const now = options.now ?? Date.now;
   const ring = createSigningKeyRing(options.secret);
+  const ofReceipts = createCache<readonly JWK[]>({ maxEntries: 1, ttlMs: FRESH_MS, now });
   let loaded: LoadedKeys | null = null;
   let loading: Promise<LoadedKeys> | null = null;
 
@@ -82,6 +86,7 @@ export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
     current: async () => (await loadWithin(FRESH_MS)).current,
     isTrusted,
     forget: () => {
+      ofReceipts.clear();
       loaded = null;
       loading = null;
     },
@@ -90,6 +95,13 @@ export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
       return publicKeys.get(kid) ?? null;
     },
     readJwks: async () => ({ keys: (await loadWithin(FRESH_MS)).jwks }),
+    readReceiptJwks: async () => ({
+      keys: await ofReceipts.get("", async () => {
+        // The first key may not be there yet.
+        await loadWithin(FRESH_MS);
+        return (await options.store.listForReceipts()).map(describePublicKey);
+      }),
+    }),
   };
 }
 
@@ -126,7 +138,7 @@ async function loadKeys(
     publicKeys: new Map(
       await Promise.all(publicJwks.map(async ([kid, jwk]) => [kid, await importKey(jwk)] as const)),
     ),
-    jwks: publicJwks.map(([kid, jwk]) => ({ ...jwk, kid, alg: SIGNING_ALGORITHM, use: "sig" })),
+    jwks: stored.map(describePublicKey),
   };
 }
 
@@ -138,8 +150,15 @@ async function createKey(ring: KeyRing): Promise<Omit<SigningKeyRecord, "created
   return { kid, publicJwk: { ...publicJwk }, privateJwkEncrypted: ring.seal(privateJwk, kid) };
 }
 
+function describePublicKey(key: Pick<SigningKeyRecord, "kid" | "publicJwk">): JWK {
+  return { ...readPublicJwk(key), kid: key.kid, alg: SIGNING_ALGORITHM, use: "sig" };
+}
+
 /** Picks the public members by name, so that nothing else of a stored key can be published. */
-function readPublicJwk({ kid, publicJwk: { kty, crv, x, y } }: SigningKeyRecord): JWK {
+function readPublicJwk({
+  kid,
+  publicJwk: { kty, crv, x, y },
+}: Pick<SigningKeyRecord, "kid" | "publicJwk">): JWK {
   if (typeof kty !== "string" || typeof crv !== "string" || typeof x !== "string" || typeof y !== "string") {
     throw new Error(`The signing key ${kid} is not an elliptic curve key.`);
   }

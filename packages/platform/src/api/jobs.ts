@@ -4,6 +4,7 @@ import { can } from "@platform/contract/permissions";
 import { DATA_POOLS_API } from "@platform/contract/platform-api/data-pools";
 import type { JOBS_API } from "@platform/contract/platform-api/jobs";
 import type { Executions } from "@platform/engine/executions/executions";
+import type { ReceiptIssuer } from "@platform/engine/executions/receipt";
 import { jobPresenter } from "@platform/engine/http/presenters";
 import { readParameter, refuseParameter } from "@platform/engine/http/query";
 import { createExecutionHandlers } from "@platform/engine/http/service-api";
@@ -19,6 +20,7 @@ export interface JobDeps {
   readonly versions: VersionStore;
   /** Told of each job that was started. */
   readonly noteStart: (caller: PlatformCaller, request: FastifyRequest, serviceKey: string) => Promise<void>;
+  readonly receipts: ReceiptIssuer;
   /** Path of the jobs as callers see it, without a final slash. */
   readonly basePath: string;
 }
@@ -31,6 +33,7 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
   const handlers = createExecutionHandlers<PlatformCaller>({
     executions: deps.executions,
     presenter: jobPresenter,
+    receipts: deps.receipts,
     ownerOf: ({ organisationId, userId, actor }) =>
       toJobOwner(organisationId, { userId, mayEdit: can(actor, PUTS_FILES) }),
     targetOf: (caller, request) => findTarget(deps.versions, caller, request),
@@ -50,6 +53,7 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
     getJob: handlers.getState,
     getJobResult: handlers.getResult,
     getJobResultFile: handlers.getResultFile,
+    getJobReceipt: handlers.getReceipt,
     getJobLog: handlers.getLog,
     cancelJob: handlers.cancelExecution,
   };

@@ -1,10 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "@platform/contract/platform-api/openapi";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
+import type { ReceiptIssuer } from "@platform/engine/executions/receipt";
 import type { Executions } from "@platform/engine/executions/executions";
 import { registerDocs } from "@platform/engine/http/docs";
 import { registerOperations } from "@platform/engine/http/pipeline";
 import { MEGABYTE } from "@platform/engine/base/bytes";
+import { createReceiptIssuer } from "../access/receipts.ts";
+import { createSigningKeys } from "../access/signing-keys.ts";
 import type { Identity } from "../accounts/identity.ts";
 import { addLimitHeaders } from "../metering/limits.ts";
 import { createRateReserve } from "../metering/rate-reserve.ts";
@@ -46,7 +49,7 @@ import { registerUploads } from "./uploads.ts";
 import type { UploadRoutesOptions } from "./uploads.ts";
 
 /** What the platform API works with. */
-export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys">, KeptByPlatform, ContentRoom {
+export interface PlatformApiDeps extends Omit<Stores, "access">, KeptByPlatform, ContentRoom {
   readonly identity: Identity;
   readonly executions: Executions;
   readonly objects: Objects;
@@ -125,9 +128,20 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createAuditHandlers(deps.auditLog),
       ...createSecretHandlers(variables),
       ...createVariableHandlers(variables),
-      ...createJobHandlers({ ...deps, noteStart: audit.noteStart, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
+      ...createJobHandlers({
+        ...deps,
+        receipts: createJobReceipts(deps),
+        noteStart: audit.noteStart,
+        basePath: `${PLATFORM_API_PREFIX}/jobs`,
+      }),
     },
   });
+}
+
+/** Signed by the platform's gateway, as those of other executions: its keys are published there. */
+function createJobReceipts({ signingKeys, secret, versions, gatewayUrl }: PlatformApiDeps): ReceiptIssuer {
+  const keys = createSigningKeys({ store: signingKeys, secret });
+  return createReceiptIssuer({ keys, versions, issuer: gatewayUrl });
 }
 
 function describeUploads(deps: PlatformApiDeps, stages: UploadRoutesOptions["stages"]): UploadRoutesOptions {

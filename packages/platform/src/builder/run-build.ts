@@ -4,7 +4,7 @@ import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import { findLargest, fits, formatResources } from "@platform/engine/base/capacity";
 import type { WorkerRegistry } from "@platform/engine/store/execution-store";
-import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
+import type { BuiltWith, EnvironmentBuilder } from "@platform/engine/environments/environment";
 import { ProjectError } from "@platform/engine/project/project-error";
 import { readProject } from "@platform/engine/project/read-project";
 import { SLOW_START_NOTE } from "@platform/engine/python/port/runtime";
@@ -80,7 +80,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     for (const note of schemas.notes) onLog(note);
     const fault = await checkUpgrade(deps.versions, { claim, schema: schemas.inputSchema, onLog });
     if (fault !== null) return fail("INVALID_PROJECT", fault);
-    return await succeed(claim, project, version, { ...probe, ...schemas });
+    return await succeed({ claim, project, version, built: environment.built }, { ...probe, ...schemas });
   } catch (error) {
     if (!(error instanceof ProjectError)) throw error;
     for (const { path, message } of error.errors)
@@ -107,10 +107,15 @@ function noteMissing(project: Project, { values }: RunVariables, onLog: (line: s
       );
 }
 
+interface Made {
+  readonly claim: BuildClaim;
+  readonly project: Project;
+  readonly version: RunnableVersion;
+  readonly built: BuiltWith;
+}
+
 async function succeed(
-  claim: BuildClaim,
-  project: Project,
-  version: RunnableVersion,
+  { claim, project, version, built }: Made,
   probe: Extract<Probe, { ok: true }>,
 ): Promise<BuildOutcome> {
   return {
@@ -128,6 +133,7 @@ async function succeed(
       output: version.output,
       inputSchema: probe.inputSchema,
       outputSchema: probe.outputSchema,
+      built,
       description: await readDescription(version.projectDirectory, project),
     },
   };

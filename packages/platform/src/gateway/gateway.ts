@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { RECEIPT_KEYS_PATH } from "@platform/contract/receipt";
 import type { Executions } from "@platform/engine/executions/executions";
 import { refuseOtherMethods } from "@platform/engine/http/methods";
 import { hostedPresenter } from "@platform/engine/http/presenters";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createTokenIssuer } from "../access/access-tokens.ts";
+import { createReceiptIssuer } from "../access/receipts.ts";
 import { createSigningKeys } from "../access/signing-keys.ts";
+import type { SigningKeys } from "../access/signing-keys.ts";
 import { createTokenVerifier } from "../access/token-verifier.ts";
 import type { Logger } from "@platform/engine/base/logger";
 import type { PlatformSecret } from "../secrets/key-ring.ts";
@@ -24,7 +27,7 @@ import { registerTokenEndpoint } from "./token-endpoint.ts";
 /** What the gateway works with. */
 export interface GatewayDeps extends Pick<
   Stores,
-  "access" | "accessKeys" | "auditLog" | "signingKeys" | "rateBuckets"
+  "access" | "accessKeys" | "auditLog" | "signingKeys" | "rateBuckets" | "versions"
 > {
   readonly executions: Executions;
   /** The platform's secret: the private signing keys are encrypted with a key derived from it. */
@@ -61,10 +64,7 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
     authenticate: keys.authenticate,
     issue: createTokenIssuer({ keys: signingKeys, issuer: deps.gatewayUrl }),
   });
-  app.get("/.well-known/jwks.json", async (_request, reply) =>
-    reply.headers(JWKS_HEADERS).send(await signingKeys.readJwks()),
-  );
-  refuseOtherMethods(app, [{ method: "GET", path: "/.well-known/jwks.json" }]);
+  publishKeys(app, signingKeys);
   await registerServiceDocs(app, {
     access,
     keys,
@@ -80,6 +80,7 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
     prefix: PREFIX,
     executions: deps.executions,
     presenter: hostedPresenter,
+    receipts: createReceiptIssuer({ ...deps, keys: signingKeys, issuer: deps.gatewayUrl }),
     authenticate: (request) => access.authorize(request.headers.authorization, readEndpoint(request)),
     limit: (caller, rate, reply) => (rate === "start" ? limitStart(limitStarts, caller, reply) : undefined),
     ownerOf: (caller) => caller.owner,
@@ -90,6 +91,15 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
       return `/${serviceKey}/${serviceName}/${version}`;
     },
   });
+}
+
+/** Those that access tokens are checked with, and those that receipts are checked with for as long as somebody has them. */
+function publishKeys(app: FastifyInstance, keys: SigningKeys): void {
+  const sets = { "/.well-known/jwks.json": keys.readJwks, [RECEIPT_KEYS_PATH]: keys.readReceiptJwks };
+  for (const [path, read] of Object.entries(sets)) {
+    app.get(path, async (_request, reply) => reply.headers(JWKS_HEADERS).send(await read()));
+    refuseOtherMethods(app, [{ method: "GET", path }]);
+  }
 }
 
 /** Nobody is known: whoever has the key's id can send a wrong secret. */

@@ -29,8 +29,13 @@ export interface SigningKeyStore {
    * database get the same key.
    */
   readonly insertFirst: (key: NewSigningKey) => Promise<SigningKeyRecord>;
-  /** Adds a key, and retires all others after so many seconds, in one statement: `list` is without them from then on. Returns their ids. */
+  /**
+   * Adds a key, and retires all others after so many seconds, in one statement: `list` is without them from then on. Returns their ids. With 0, all
+   * former ones are withdrawn as well, whenever they were retired: `listForReceipts` is without them.
+   */
   readonly rotate: (key: NewSigningKey, retiredInSeconds: number) => Promise<readonly string[]>;
+  /** The public halves of all keys whose receipts count, also of retired ones; the newest first. */
+  readonly listForReceipts: () => Promise<readonly Pick<SigningKeyRecord, "kid" | "publicJwk">[]>;
   /** Replaces the sealed private half by the same one sealed anew. */
   readonly reseal: (former: SigningKeyRecord, privateJwkEncrypted: string) => Promise<void>;
 }
@@ -49,6 +54,11 @@ export function createSigningKeyStore(database: Database): SigningKeyStore {
   return {
     list: () => database.query<SigningKeyRecord>({ text: LIST, idempotent: true }),
     insertFirst: (key) => insertFirst(database, key),
+    listForReceipts: () =>
+      database.query<SigningKeyRecord>({
+        text: `select kid, public_jwk as "publicJwk" from signing_key where not is_withdrawn order by created_at desc, kid desc`,
+        idempotent: true,
+      }),
     rotate: (key, retiredInSeconds) => rotate(database, key, retiredInSeconds),
     reseal: async ({ kid, privateJwkEncrypted: former }, sealed) => {
       await database.query({
@@ -68,8 +78,10 @@ async function rotate(
     text: `with added as (
         insert into signing_key (kid, public_jwk, private_jwk_encrypted) values ($1, $2, $3)
       ), former as (
-        update signing_key set retired_at = least(retired_at, now() + make_interval(secs => $4))
-        where retired_at is null or retired_at > now() returning kid
+        select kid from signing_key where retired_at is null or retired_at > now()
+      ), retired as (
+        update signing_key set retired_at = least(retired_at, now() + make_interval(secs => $4)), is_withdrawn = is_withdrawn or $4 = 0
+        where retired_at is null or retired_at > now() or $4 = 0
       ), told as (
         select pg_notify('${ACCESS_CHANNEL}', 'signing-keys')
       ) select kid from told left join former on true`,

@@ -1,15 +1,8 @@
-import { createHash } from "node:crypto";
 import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
 import { fail } from "./answers.ts";
+import { describeInputs } from "../port/describe-inputs.ts";
 import { MEASURED, READ, addMetadata } from "../port/run-output.ts";
-import type {
-  Metadata,
-  NotStarted,
-  Outcome,
-  PinnedInputs,
-  PoolFilePin,
-  RunnableVersion,
-} from "../port/runtime.ts";
+import type { Metadata, NotStarted, Outcome, PinnedInputs, RunnableVersion } from "../port/runtime.ts";
 
 /** What the processes of one execution have used until its outcome was known, as the worker measured it. */
 export interface Usage {
@@ -105,33 +98,6 @@ export function nameInputs(
   const metadata = { [READ]: describeInputs(pins) };
   if (outcome.status === "FAILED") return { ...outcome, metadata: { ...outcome.metadata, ...metadata } };
   return { ...outcome, metadata: addMetadata(outcome.metadata, metadata) };
-}
-
-function describeInputs({ pools, ...files }: PinnedInputs): Metadata {
-  const read = Object.entries(files).map(([name, { fileId, sha256, bytes }]) => [
-    name,
-    { fileId, sha256, bytes },
-  ]);
-  const listed = pools?.map(({ path, dataPoolId, files: all }) => [
-    `/${path.join("/")}`,
-    {
-      dataPoolId,
-      files: all.length,
-      bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
-      sha256: hashPool(all),
-    },
-  ]);
-  return { ...Object.fromEntries(read), ...(listed ? { pools: Object.fromEntries(listed) } : {}) };
-}
-
-/** Of what `LC_ALL=C sha256sum *` prints in a folder of the files: thousands of hashes would not fit into the metadata. */
-function hashPool(files: readonly PoolFilePin[]): string {
-  const lines = files
-    .map(({ name, sha256 }) => [Buffer.from(name), `${sha256}  ${name}\n`] as const)
-    .sort(([a], [b]) => Buffer.compare(a, b));
-  return createHash("sha256")
-    .update(lines.map(([, line]) => line).join(""))
-    .digest("hex");
 }
 
 /** Both readings are of the same run: one of processes that have ended meanwhile may show less than the one before. */

@@ -306,7 +306,7 @@ async function succeed(database: Database, claim: ClaimKey, version: NewVersion)
           update build set status = 'SUCCEEDED', lease_until = null, ended_at = now() where ${IS_HELD} returning stored_bytes
         ), v as (
           insert into version (stored_bytes, ${VERSION_COLUMNS})
-          select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17::jsonb, $18::jsonb, $19 from ended
+          select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17::jsonb, $18::jsonb, $19, $20, $21 from ended
           returning service_key
         ) select v.service_key from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
       values: [claim.id, claim.attempt, claim.workerId, ...toVersionValues(version)],

@@ -338,6 +338,11 @@ test("the content of a result is named for as long as its execution is kept", as
   expect(await store.readResult(longer.id, longer.owner.id)).toMatchObject({
     output: { result: { hash: "1".repeat(64), bytes: 5 } },
   });
+  // The input does not move with what is kept.
+  expect(await store.readDigests(longer.id, longer.owner.id)).toMatchObject({
+    input: null,
+    result: { hash: "1".repeat(64), bytes: 5 },
+  });
   await keepHouse(RETENTION, Date.now() + 11 * DAY);
   expect(await listNamed()).toEqual([]);
 });

@@ -17,6 +17,7 @@ import { wasRemoved } from "./kept.ts";
 import { renewLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
 import { notePreparing } from "./preparing.ts";
+import { readDigests } from "./read-digests.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
 import { surveyQueue } from "./survey-queue.ts";
@@ -107,6 +108,7 @@ export function createPostgresExecutionStore({
     create: creator.add,
     find: (id, ownerId) => findExecution(database, id, ownerId),
     readResult: (id, ownerId) => readResult(database, id, ownerId),
+    readDigests: (id, ownerId) => readDigests(database, id, ownerId),
     readLog: (id, ownerId, cursor) => readLog(database, id, ownerId, cursor),
     wasRemoved: (id) => wasRemoved(database, id),
     list: (ownerId, filter) => listExecutions(database, ownerId, filter),

@@ -1,6 +1,7 @@
 import type { KeptDays } from "@platform/contract/execution";
 import type { Network } from "@platform/contract/network";
 import type { OutputLimits, Resources } from "@platform/contract/project";
+import type { ReceiptVersion } from "@platform/engine/executions/receipt";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
@@ -39,6 +40,8 @@ export interface NewVersion {
   readonly inputSchema: Record<string, unknown> | null;
   readonly outputSchema: Record<string, unknown> | null;
   readonly description: string;
+  /** Hash of its requirements and the Python that it was built with; missing: of a former release. */
+  readonly built?: ReceiptVersion["built"];
 }
 
 /** A version; times in milliseconds since the epoch, `retiredAt` null while it is live. */
@@ -79,6 +82,8 @@ export interface VersionStore {
   ) => Promise<readonly CalledVersion[]>;
   /** For workers, which have claimed an execution of it, so of any organisation. */
   readonly findById: (id: string) => Promise<OwnedVersionRecord | null>;
+  /** What receipts say of it, of any organisation. */
+  readonly findForReceipt: (id: string) => Promise<ReceiptVersion | null>;
   /** Retires a version: it takes no new executions. Repeating it changes nothing. Null: there is no such version. */
   readonly retire: (
     organisationId: string,
@@ -109,6 +114,7 @@ export function createVersionStore(database: Database): VersionStore {
     listCalled: (organisationId, serviceKey, number) =>
       listCalledVersions(database, { organisationId, serviceKey }, number),
     findById: (id) => findOwned(database, id),
+    findForReceipt: (id) => findForReceipt(database, id),
     retire: (organisationId, serviceKey, version) =>
       queryByNumber(database, RETIRE, organisationId, { serviceKey, version }),
   };
@@ -150,6 +156,34 @@ async function findOwned(database: Database, id: string): Promise<OwnedVersionRe
   return row === undefined ? null : { ...toRecord(row), organisationId: row.organisationId };
 }
 
+interface ReceiptRow extends VersionNumber {
+  readonly serviceKey: string;
+  readonly service: string;
+  readonly contentHash: string;
+  readonly requirementsHash: string | null;
+  readonly python: string | null;
+}
+
+async function findForReceipt(database: Database, id: string): Promise<ReceiptVersion | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await database.query<ReceiptRow>({
+    text: `select v.service_key as "serviceKey", s.name as service, v.major, v.minor, v.patch, v.content_hash as "contentHash",
+        v.requirements_hash as "requirementsHash", v.python
+      from version v join service s on s.key = v.service_key where v.id = $1`,
+    values: [id],
+    idempotent: true,
+  });
+  if (row === undefined) return null;
+  const { serviceKey, service, contentHash, requirementsHash, python } = row;
+  return {
+    serviceKey,
+    service,
+    version: formatVersion(row),
+    contentHash,
+    ...(requirementsHash === null || python === null ? {} : { built: { requirementsHash, python } }),
+  };
+}
+
 /** Since the epoch. */
 const isMilliseconds = (key: string) => /^\d{1,15}$/u.test(key);
 
@@ -175,12 +209,14 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
     version.inputSchema === null ? null : JSON.stringify(version.inputSchema),
     version.outputSchema === null ? null : JSON.stringify(version.outputSchema),
     version.description,
+    version.built?.requirementsHash ?? null,
+    version.built?.python ?? null,
   ];
 }
 
 /** The columns of an insert into `version`. */
 export const VERSION_COLUMNS = `id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_milli,
-  timeout_seconds, start_mode, network, output, input_schema, output_schema, description`;
+  timeout_seconds, start_mode, network, output, input_schema, output_schema, description, requirements_hash, python`;
 
 async function listVersions(
   database: Database,
