@@ -81,7 +81,8 @@ class OutputFiles:
         return Failure("RESULT_TOO_LARGE", detail)
 
     def _changed(self, name: str) -> Failure:
-        changed = f"The file {name!r} in {_SHOWN[self._kind]} was changed while it was read"
+        shown = _SHOWN[self._kind].replace("The ", "the ")
+        changed = f"The file {name!r} in {shown} was changed while it was read"
         return Failure("INVALID_RESULT", f"{changed}: end what writes to it before run returns.")
 
     def _send_file(self, connection: int, name: str) -> None:
@@ -130,10 +131,13 @@ def send_output(connection: int, folder: str, limits: OutputLimits, has_pool: bo
 def open_output(path: str, limits: OutputLimits, kind: int) -> OutputFiles | None:
     """The files of a folder that is there and is no link; None where there is none.
 
-    The descriptor ends with the process. Raises Failure where they exceed the limits.
+    The descriptor ends with the process. Raises Failure where they exceed the limits, or may not be
+    read: what is in there must not be lost without a word.
     """
     try:
         folder = os.open(path, _FOLDER)
+    except PermissionError as error:
+        raise Failure("INVALID_RESULT", f"{_SHOWN[kind]} cannot be read: {error}") from None
     except OSError:
         return None
     files = OutputFiles(folder, limits, kind)

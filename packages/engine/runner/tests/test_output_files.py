@@ -143,6 +143,23 @@ class Output(unittest.TestCase):
             reason = "it cannot be read: Permission denied"
             self.assertEqual((files, omitted), ({}, {"closed": reason}))
 
+    def test_a_folder_that_may_not_be_read_fails_instead_of_having_no_files(self) -> None:
+        self.write("lost")
+        os.chmod(self.folder, 0)
+        self.addCleanup(os.chmod, self.folder, 0o700)
+        child = os.fork()
+        if child == 0:
+            # Root may read everything.
+            if os.geteuid() == 0:
+                os.setuid(65534)
+            try:
+                open_output(self.folder, LIMITS, wire.FILE)
+            except Failure as failure:
+                expected = failure.code == "INVALID_RESULT" and "OUTPUT_DIRECTORY" in failure.detail
+                os._exit(0 if expected else 1)
+            os._exit(2)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
     def test_a_name_that_is_no_text_is_left_out(self) -> None:
         with open(os.path.join(os.fsencode(self.folder), b"\xff"), "wb"):
             pass
