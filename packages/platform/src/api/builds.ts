@@ -59,7 +59,7 @@ export function createBuildHandlers(deps: Deps): Handlers {
   return {
     createVersion: async (request) => {
       try {
-        return await deps.uploads.admit(request.caller.organisationId, () => createVersion(deps, request));
+        return await deps.uploads.admit(request.caller, () => createVersion(deps, request));
       } catch (error) {
         // Read and drop the rest of the upload: a client that is still sending would not read the answer.
         request.body.resume();

@@ -47,7 +47,7 @@ export function createPoolFileHandlers(deps: PoolFileDeps): Handlers {
     },
     putPoolFile: async (request) => {
       try {
-        const stored = await deps.uploads.admit(request.caller.organisationId, () => putFile(deps, request));
+        const stored = await deps.uploads.admit(request.caller, () => putFile(deps, request));
         return { status: 201, body: toFileBody(stored), headers: { location: nameFile(stored) } };
       } catch (error) {
         // A client that is still sending would not read the answer.

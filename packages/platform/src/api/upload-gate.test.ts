@@ -7,6 +7,8 @@ import type { TestDatabase } from "../testing/test-database.ts";
 import { createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { createTestInstance } from "../testing/instance.ts";
+import { createUploadGate } from "./upload-gate.ts";
+import type { UploadGate } from "./upload-gate.ts";
 import type { TestInstance } from "../testing/instance.ts";
 
 interface Answer {
@@ -95,6 +97,39 @@ describe("uploads at the same time", () => {
       return (await next.answer).code;
     };
     await expect.poll(tryAgain).toBe("INVALID_ARCHIVE");
+  });
+});
+
+/** An upload that goes on until it is asked to end. */
+const hold = (gate: UploadGate, organisationId: string, userId: string) =>
+  gate.admit({ organisationId, userId }, async (yielding) => {
+    await new Promise((resolve) => yielding.addEventListener("abort", resolve));
+    yielding.throwIfAborted();
+  });
+const refusedAs = async (upload: Promise<unknown>) =>
+  await Promise.race([
+    upload.then(String, (error: unknown) => error),
+    new Promise((resolve) => setImmediate(resolve, "admitted")),
+  ]);
+
+describe("the places of uploads", () => {
+  test("are bounded for a user too, who would have as many as organisations", async () => {
+    const gate = createUploadGate({ perOrganisation: 2, inAll: 16 });
+    for (const organisation of ["a", "b"]) void hold(gate, organisation, "ada");
+    expect(await refusedAs(hold(gate, "c", "ada"))).toMatchObject({
+      code: "RATE_LIMITED",
+      message: expect.stringMatching(/^You are already running 2 uploads/u),
+    });
+    expect(await refusedAs(hold(gate, "c", "bob"))).toBe("admitted");
+  });
+
+  test("are shared between users, not only between organisations: the oldest of who has the most ends", async () => {
+    const held = createUploadGate({ perOrganisation: 4, inAll: 4, mayEnd: true });
+    const uploads = ["a", "b", "c", "d"].map((organisation) => hold(held, organisation, "ada"));
+    const ended = Promise.allSettled(uploads.slice(0, 1));
+    expect(await refusedAs(hold(held, "e", "bob"))).toBe("admitted");
+    expect(await ended).toMatchObject([{ status: "rejected", reason: { code: "UNAVAILABLE" } }]);
+    expect(await refusedAs(hold(held, "f", "ada"))).toMatchObject({ code: "UNAVAILABLE" });
   });
 });
 

@@ -1,20 +1,27 @@
 import { Problem } from "@platform/contract/problems";
 
+/** Whose upload it is. */
+interface Uploader {
+  readonly organisationId: string;
+  readonly userId: string;
+}
+
 /** Limits how many archives and files this process receives at the same time: each needs disk space and processor time. */
 export interface UploadGate {
   /**
-   * Runs `work`, which is asked to end by the signal where another organisation needs its place.
+   * Runs `work`, which is asked to end by the signal where another one needs its place.
    *
-   * @throws Problem RATE_LIMITED for too many of this organisation, UNAVAILABLE for too many in all
+   * @throws Problem RATE_LIMITED for too many of this organisation or user, UNAVAILABLE for too many in all
    */
-  readonly admit: <T>(organisationId: string, work: (yielding: AbortSignal) => Promise<T>) => Promise<T>;
+  readonly admit: <T>(uploader: Uploader, work: (yielding: AbortSignal) => Promise<T>) => Promise<T>;
 }
 
 /** How many uploads may run at the same time. */
 export interface UploadLimits {
+  /** Of one user as well: who is a member of many organisations has no more places for it. */
   readonly perOrganisation: number;
   readonly inAll: number;
-  /** Where all places are taken, one of the organisation with the most ends for one that has at least two less. */
+  /** Where all places are taken, one of the organisation or user with the most ends for one that has at least two less. */
   readonly mayEnd?: boolean;
 }
 
@@ -23,53 +30,62 @@ const DEFAULT_UPLOAD_LIMITS: UploadLimits = { perOrganisation: 4, inAll: 16 };
 
 const RETRY_AFTER_SECONDS = "5";
 
+/** An upload that has a place. */
+interface Running extends Uploader {
+  readonly ending: AbortController;
+}
+
+const SHARERS = [
+  ["organisationId", "Your organisation is"],
+  ["userId", "You are"],
+] as const;
+
 /** Counts the uploads that run. */
 export function createUploadGate(limits: UploadLimits = DEFAULT_UPLOAD_LIMITS): UploadGate {
-  /** Of each organisation that has some, the oldest first. */
-  const running = new Map<string, Set<AbortController>>();
+  /** The oldest first. */
+  const running = new Set<Running>();
 
-  const leave = (organisationId: string, upload: AbortController): void => {
-    const own = running.get(organisationId);
-    own?.delete(upload);
-    if (own?.size === 0) running.delete(organisationId);
-  };
-  const makeRoom = (organisationId: string, own: number): boolean => {
-    const inAll = [...running.values()].reduce((sum, { size }) => sum + size, 0);
-    if (inAll < limits.inAll) return true;
+  const makeRoom = (uploader: Uploader): boolean => {
+    if (running.size < limits.inAll) return true;
     if (limits.mayEnd !== true) return false;
-    const [most, uploads] = findMost(running);
-    const [oldest] = uploads;
-    if (oldest === undefined || uploads.size < own + 2 || most === organisationId) return false;
+    const oldest = SHARERS.map(([by]) => findRichest(running, uploader, by)).find((found) => found !== null);
+    if (oldest === undefined || oldest === null) return false;
     // It ends when what has come lasts; its place is counted as free already.
-    leave(most, oldest);
-    oldest.abort(refuse("UNAVAILABLE", "Another organisation got the place of this upload"));
+    running.delete(oldest);
+    oldest.ending.abort(refuse("UNAVAILABLE", "Another upload got the place of this one"));
     return true;
   };
 
   return {
-    admit: async (organisationId, work) => {
-      const own = running.get(organisationId)?.size ?? 0;
-      if (own >= limits.perOrganisation) {
-        throw refuse("RATE_LIMITED", `Your organisation is already running ${own} uploads`);
+    admit: async ({ organisationId, userId }, work) => {
+      const upload: Running = { organisationId, userId, ending: new AbortController() };
+      for (const [by, who] of SHARERS) {
+        const own = listOf(running, by, upload[by]).length;
+        if (own >= limits.perOrganisation)
+          throw refuse("RATE_LIMITED", `${who} already running ${own} uploads`);
       }
-      if (!makeRoom(organisationId, own)) throw refuse("UNAVAILABLE", "Too many uploads are running");
-      const upload = new AbortController();
-      running.set(organisationId, (running.get(organisationId) ?? new Set()).add(upload));
+      if (!makeRoom(upload)) throw refuse("UNAVAILABLE", "Too many uploads are running");
+      running.add(upload);
       try {
-        return await work(upload.signal);
+        return await work(upload.ending.signal);
       } finally {
-        leave(organisationId, upload);
+        running.delete(upload);
       }
     },
   };
 }
 
-function findMost(
-  running: ReadonlyMap<string, ReadonlySet<AbortController>>,
-): readonly [string, ReadonlySet<AbortController>] {
-  let most: readonly [string, ReadonlySet<AbortController>] = ["", new Set()];
-  for (const each of running) if (each[1].size > most[1].size) most = each;
-  return most;
+function listOf(running: Iterable<Running>, by: keyof Uploader, id: string): readonly Running[] {
+  return [...running].filter((one) => one[by] === id);
+}
+
+/** The oldest upload of who has the most, where that is at least two more than the newcomer has; null otherwise. */
+function findRichest(running: Iterable<Running>, uploader: Uploader, by: keyof Uploader): Running | null {
+  const own = listOf(running, by, uploader[by]).length;
+  const owners = new Set([...running].map((one) => one[by]));
+  const shares = [...owners].map((id) => listOf(running, by, id));
+  const most = shares.reduce<readonly Running[]>((best, one) => (one.length > best.length ? one : best), []);
+  return most.length >= own + 2 ? (most[0] ?? null) : null;
 }
 
 function refuse(code: "RATE_LIMITED" | "UNAVAILABLE", what: string): Problem {

@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PART_TYPE, openPart, sendTus } from "../../../../tools/tus-calls.ts";
 import { PARTS } from "../pools/part-files.ts";
+import { createGarbageStore } from "../store/garbage.ts";
+import { createTestMember } from "../testing/fixtures.ts";
+import { MAX_TEST_FILE } from "../testing/instance.ts";
 import { codeOf, idOf, useUploads } from "../testing/upload-scene.ts";
 
 const {
@@ -224,4 +227,17 @@ describe("a part", () => {
     }
     expect((await sendPart(path, 0, "1234567890")).status).toBe(204);
   });
+});
+
+test("an upload of a user who was disabled is given up by housekeeping, and what others have begun or it has stored stays", async () => {
+  const { organisationId } = state.owner;
+  const by = await createTestMember(state.here, organisationId, "owner");
+  const stored = (await begin({ length: 0, by, metadata: { filename: "empty" } })).headers.location ?? "";
+  await begin({ length: MAX_TEST_FILE, by });
+  const own = await beginUpload();
+  await run("update platform_user set disabled_at = now() where id = $1", by.userId);
+  const garbage = createGarbageStore(state.here.database, 30);
+  expect(await garbage.removeOldUploads()).toBe(1);
+  const left = await run("select id from pool_upload where organisation_id = $1 order by id", organisationId);
+  expect(left).toEqual([stored, own].map((path) => ({ id: idOf(path) })));
 });

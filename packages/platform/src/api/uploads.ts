@@ -155,12 +155,12 @@ async function create(
 /** Clients try 503 again, and give up at 429. */
 async function admit<T>(
   gate: UploadGate,
-  { organisationId }: UploadKey,
+  key: UploadKey,
   work: (yielding: AbortSignal) => Promise<T>,
 ): Promise<T> {
   let isAdmitted = false;
   try {
-    return await gate.admit(organisationId, (yielding) => {
+    return await gate.admit(key, (yielding) => {
       isAdmitted = true;
       return work(yielding);
     });

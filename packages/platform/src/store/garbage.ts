@@ -10,7 +10,7 @@ export interface GarbageStore {
   readonly removeEndedAccess: () => Promise<number>;
   /** Removes files of data pools that were deleted or replaced a day ago, which no execution needs; returns how many. */
   readonly removeEndedFiles: () => Promise<number>;
-  /** Removes uploads that expired, or would have, a week ago; returns how many. */
+  /** Removes uploads that expired, or would have, a week ago, and open ones of users who are disabled, which count for an organisation; returns how many. */
   readonly removeOldUploads: () => Promise<number>;
   /** Removes what names the objects of executions that have ended; returns how many. */
   readonly removeReadObjects: () => Promise<number>;
@@ -104,7 +104,13 @@ async function removeOldUploads(database: Database): Promise<number> {
       ) returning id`,
     idempotent: true,
   });
-  return rows.length;
+  // Operators disable users with a statement of their own.
+  const given = await database.query({
+    text: `delete from pool_upload p using platform_user u
+      where u.id = p.created_by and u.disabled_at is not null and p.stored_at is null returning p.id`,
+    idempotent: true,
+  });
+  return rows.length + given.length;
 }
 
 async function removeReadObjects(database: Database): Promise<number> {
