@@ -3,6 +3,7 @@ import type { Client } from "@platform/contract/client";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { StoredConfig } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import { UserError } from "./errors.ts";
 import type { Settings } from "./settings.ts";
 
@@ -108,6 +109,8 @@ interface ResponseObserver {
   readonly onHeaders?: (headers: Headers) => void;
   /** Called with the body of each response, before it is parsed. */
   readonly onText?: (text: string) => void;
+  /** An answer that is longer is refused; default `MAX_ANSWER_BYTES`. */
+  readonly maxAnswerBytes?: number;
 }
 
 /** Address and credentials of a client. */
@@ -136,10 +139,33 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
       options.onStatus?.(response.status);
       options.onHeaders?.(response.headers);
       checkIsPlatform(response, options.endpoint);
-      if (options.onText !== undefined) options.onText(await response.clone().text());
-      return response;
+      const bounded = boundAnswer(response, options.maxAnswerBytes ?? MAX_ANSWER_BYTES);
+      if (options.onText !== undefined) options.onText(await bounded.clone().text());
+      return bounded;
     },
   });
+}
+
+/** More than a page of any list has. */
+const MAX_ANSWER_BYTES = 64 * MEGABYTE;
+
+/** The server is not believed that its answer fits into memory, whatever it says of the length, and however it is compressed. */
+function boundAnswer(response: Response, mostBytes: number): Response {
+  const { body, status, statusText, headers } = response;
+  if (body === null) return response;
+  let bytes = 0;
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      bytes += chunk.length;
+      if (bytes > mostBytes)
+        throw new UserError(
+          "INVALID_ANSWER",
+          `The answer of the platform has more than ${mostBytes / MEGABYTE} MB; the rest was not read.`,
+        );
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(body.pipeThrough(counter), { status, statusText, headers });
 }
 
 function createHeaders({

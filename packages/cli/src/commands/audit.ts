@@ -33,9 +33,8 @@ export const auditCommand = defineCommand({
     format: {
       kind: "text",
       placeholder: "format",
-      default: "table",
       choices: ["table", "jsonl", "csv"],
-      description: "How the entries are printed",
+      description: "How the entries are printed; default table",
     },
     verify: { kind: "flag", description: "Verify the whole log instead of showing it" },
   },
@@ -46,6 +45,7 @@ export const auditCommand = defineCommand({
     ["verify", "target"],
     ["verify", "after"],
     ["verify", "before"],
+    ["verify", "format"],
   ],
   examples: [
     { command: "platform audit --action access-key.revoke", comment: "Who revoked keys" },

@@ -1,4 +1,5 @@
 import type { ExecutionResult } from "@platform/contract/execution";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import { createExactJson } from "../base/exact-json.ts";
 import type { Session } from "../base/session.ts";
 
@@ -12,10 +13,14 @@ export interface JobResult {
   readonly stringify: (value: unknown) => string;
 }
 
+/** A text of Node.js has hardly more. */
+const MAX_RESULT_BYTES = 500 * MEGABYTE;
+
 /** Reads the result of a finished job. If it did not succeed, the result has `code` and `detail`. */
 export async function readJobResult(session: Session, id: string): Promise<JobResult> {
   let text = "";
   const client = session.connect({
+    maxAnswerBytes: MAX_RESULT_BYTES,
     onText: (seen) => {
       text = seen;
     },

@@ -93,7 +93,7 @@ export const AUDIT_API = {
     query: Type.Object({
       ...PageQuery.properties,
       actor: Type.Optional(Word("Only what this user or application did: identifier, email address or name")),
-      action: Type.Optional(Word("Only this action")),
+      action: Type.Optional(Word("Only this action; what is none is refused with those that there are")),
       targetType: Type.Optional(Word("Only what was done to resources of this kind")),
       targetId: Type.Optional(Word("Only what was done to this resource, or to what lies in it")),
       after: Type.Optional(Timestamp("Only entries of then or later")),

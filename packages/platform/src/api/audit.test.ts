@@ -299,6 +299,22 @@ describe("the list", () => {
   );
 });
 
+test("an action that there is not is refused with those that there are, and those that there are list what they have", async () => {
+  const owner = await createTestUser(scene.instance);
+  const headers = { authorization: `Bearer ${owner.token}` };
+  const list = (action: string) =>
+    scene.instance.api.inject({ url: `/api/audit-events?action=${action}`, headers });
+  const refused = await list("access-key.revok");
+  expect([refused.statusCode, refused.json()]).toMatchObject([
+    400,
+    { code: "INVALID_INPUT", errors: [{ path: "/action" }] },
+  ]);
+  for (const known of ["access-key.revoke", "access-key.use", "session.forge", "device-login.confirm"]) {
+    expect(refused.json<{ detail: string }>().detail).toContain(known);
+    expect((await list(known)).statusCode).toBe(200);
+  }
+});
+
 const role = (before: string | null, after: string | null) =>
   JSON.stringify([{ field: "role", before, after }]);
 

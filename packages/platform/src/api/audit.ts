@@ -1,5 +1,7 @@
 import { formatTimestamp } from "@platform/contract/execution";
+import { AUDIT_ACTIONS } from "@platform/contract/platform-api/audit-actions";
 import type { AUDIT_API, AuditEvent } from "@platform/contract/platform-api/audit";
+import { Problem } from "@platform/contract/problems";
 import { readPage, readTime } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { AuditLog, AuditRecord } from "../store/audit/log.ts";
@@ -12,6 +14,7 @@ export function createAuditHandlers(
 ): OperationHandlers<typeof AUDIT_API, PlatformCaller> {
   return {
     listAuditEvents: async ({ caller, query }) => {
+      requireAction(query.action);
       const page = await log.list(caller.organisationId, {
         ...query,
         ...readPage(query),
@@ -25,6 +28,13 @@ export function createAuditHandlers(
       return { status: 200, body: { checked, firstBroken, nextCursor } };
     },
   };
+}
+
+/** A name that no entry can have is mistyped: an empty list would say that nobody has done it. @throws Problem INVALID_INPUT */
+function requireAction(action: string | undefined): void {
+  if (action === undefined || AUDIT_ACTIONS.includes(action)) return;
+  const message = `There is no such action; known are ${AUDIT_ACTIONS.join(", ")}.`;
+  throw new Problem("INVALID_INPUT", message, { errors: [{ path: "/action", message }] });
 }
 
 function toEventBody(record: AuditRecord): AuditEvent {
