@@ -15,6 +15,7 @@ import {
   createPostgresExecutionStore,
 } from "../store/executions/execution-store.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
+import { BOUNDS } from "../store/base/bounds.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
@@ -36,13 +37,16 @@ let call: CallApi;
 let owner: TestUser;
 let service: TestService;
 let pool: string;
+/** Of transactions of the store, so far. */
+let statements = 0;
 
 beforeAll(async () => {
   home = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), "outputs-"));
   database = createExecutionDatabase(home.target, { logger: home.logger });
   objects = createKeptObjects(createLocalObjects(folder), createObjectRows(home.database, 30));
-  store = persistResults(createPostgresExecutionStore({ database, poolBytes: TEST_POOL_BYTES }), {
+  const counting = countStatements(database);
+  store = persistResults(createPostgresExecutionStore({ database: counting, poolBytes: TEST_POOL_BYTES }), {
     objects,
     logger: createRecordingLogger(),
   });
@@ -61,6 +65,20 @@ beforeEach(async () => {
   service = await createTestService(here, owner);
   pool = String((await call(owner, "POST /data-pools", { name: "Tours" })).body["id"]);
 });
+
+/** The same, which counts what transactions ask. */
+function countStatements(counted: Database): Database {
+  return {
+    ...counted,
+    transaction: (work) =>
+      counted.transaction((runOne) =>
+        work((statement) => {
+          statements += 1;
+          return runOne(statement);
+        }),
+      ),
+  };
+}
 
 /** A job that runs and writes to the pool. */
 async function run(body: object = {}): Promise<Claim> {
@@ -133,6 +151,77 @@ test("the result and the files are stored together where a start asks for both",
   });
 });
 
+test("a result that has the name of a file of the run is not stored where that is: the metadata name no file that is gone", async () => {
+  const running = await run({ persistTo: { dataPoolId: pool.toUpperCase(), name: "Tour.csv" } });
+  await store.finish(running, await succeed({ "tour.csv": "a,b" }));
+  const files = await listFiles();
+  expect(files).toMatchObject([{ name: "tour.csv", bytes: 3 }]);
+  const persisted = await readPersisted(running.id);
+  expect(persisted).toMatchObject({
+    code: "CONFLICT",
+    detail: expect.stringMatching(/Tour\.csv/u),
+    pools: { "/params/tours": { files: [{ name: "tour.csv", reference: files[0]?.reference }] } },
+  });
+  const rows = await home.database.query({
+    text: "select name from pool_file where pool_id = $1",
+    values: [pool],
+  });
+  expect(rows).toEqual([{ name: "tour.csv" }]);
+});
+
+/** Statements of the end of a run that has left these files. */
+const countEnd = async (left: Readonly<Record<string, string>>): Promise<number> => {
+  const running = await run();
+  const outcome = await succeed(left);
+  const before = statements;
+  await store.finish(running, outcome);
+  return statements - before;
+};
+
+test("a hundred files take as many statements as one, and one entry in the audit log that names them", async () => {
+  const contents = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, "1"]));
+  // The first of a connection prepares statements.
+  await countEnd({ f0: "0" });
+  expect(await countEnd(contents)).toBeLessThan(2 * (await countEnd({ f0: "1" })));
+  const { body: page } = await call(owner, `GET /data-pools/${pool}/files?limit=100`);
+  expect(page["items"]).toHaveLength(100);
+  const { body } = await call(owner, "GET /audit-events?action=pool-file.create&limit=10");
+  const entries = body["items"] as readonly {
+    readonly target: object;
+    readonly changes: readonly object[];
+  }[];
+  expect(entries).toHaveLength(3);
+  expect(entries[1]?.target).toMatchObject({ path: pool });
+  expect(entries[1]?.changes).toHaveLength(101);
+  expect(entries[1]?.changes).toContainEqual({
+    field: "file",
+    before: null,
+    after: expect.stringMatching(/^f42\/[0-9a-f-]{36}$/u),
+  });
+});
+
+test("two pools are held in one order, so that ends which store in both the other way round do not end each other", async () => {
+  const other = String((await call(owner, "POST /data-pools", { name: "Results" })).body["id"]);
+  // Ids of later pools are greater: it waits for the first one, and does not hold the other meanwhile.
+  const running = await run({ persistTo: { dataPoolId: other, name: "r.json" } });
+  const outcome = await succeed({ a: "1" });
+  let ended: Promise<boolean> | undefined;
+  await home.database.transaction(async (hold) => {
+    await hold({ text: "select id from data_pool where id = $1 for no key update", values: [pool] });
+    ended = store.finish(running, outcome);
+    await expect.poll(async () => (await findWaiting()).length, { timeout: 60_000 }).toBe(1);
+    const free = "select id from data_pool where id = $1 for no key update nowait";
+    expect(await hold({ text: free, values: [other] })).toHaveLength(1);
+  });
+  expect(await ended).toBe(true);
+});
+
+const findWaiting = () =>
+  home.database.query<{ readonly pid: number }>({
+    text: `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    values: [],
+  });
+
 test("an end that is written again makes the files once; one of a lost claim, and a failure, make none", async () => {
   const running = await run();
   const outcome = await succeed({ a: "1", b: "2" });
@@ -168,6 +257,27 @@ test("of files that the pool can take in part, none is stored: the execution suc
   expect((await listFiles()).map(({ name }) => name)).toEqual(["big"]);
 });
 
+test("of more files than the pool has room for none is stored, also where it has room for some", async () => {
+  await store.finish(await run(), await succeed({ a: "1" }));
+  await home.database.query({
+    text: `insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by)
+      select gen_random_uuid(), pool_id, organisation_id, gen_random_uuid(), 'x' || n, 'x' || n, media_type, hash, 0, created_by
+      from pool_file, generate_series(1, $2) n where pool_id = $1`,
+    values: [pool, BOUNDS.poolFiles.limit - 3],
+  });
+  const full = await run();
+  await store.finish(full, await succeed({ a: "2", b: "3", c: "4", d: "5" }));
+  expect(await readPersisted(full.id)).toMatchObject({
+    pools: { "/params/tours": { code: "QUOTA_EXCEEDED", detail: expect.stringMatching(/room for/u) } },
+  });
+  // One of them takes the place of a file that is there.
+  const fits = await run();
+  await store.finish(fits, await succeed({ a: "2", b: "3", c: "4" }));
+  expect(await readPersisted(fits.id)).toMatchObject({
+    pools: { "/params/tours": { files: [{ name: "a" }, { name: "b" }, { name: "c" }] } },
+  });
+});
+
 test("a right that was withdrawn meanwhile, and a pool that was deleted, store nothing", async () => {
   const refused = { code: "DATA_REFERENCE_INVALID", detail: expect.stringMatching(/no such data pool/u) };
   const viewed = await run();
@@ -198,11 +308,6 @@ test("a process that is killed while it stores files leaves all of them or none,
   await home.database.transaction(async (hold) => {
     await hold({ text: "select id from execution where id = $1 for update", values: [running.id] });
     ended = store.finish(running, outcome).then(String, () => "broken");
-    const findWaiting = () =>
-      home.database.query<{ readonly pid: number }>({
-        text: `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        values: [],
-      });
     await expect.poll(async () => (await findWaiting()).length, { timeout: 60_000 }).toBe(1);
     const [{ pid } = { pid: 0 }] = await findWaiting();
     // What the server sees of a worker that is gone.

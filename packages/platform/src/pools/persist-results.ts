@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { foldName } from "@platform/contract/file-name";
 import { Problem } from "@platform/contract/problems";
 import type { Logger } from "@platform/engine/base/logger";
 import { getOutput, nameStored } from "@platform/engine/python/port/run-output";
@@ -12,7 +13,7 @@ import type {
 } from "@platform/engine/store/execution-store";
 import type { Objects, StoredObject } from "../objects/object-store.ts";
 import type { PersistedEnding } from "../store/executions/finish-persisted.ts";
-import type { ResultFile } from "../store/pools/result-files.ts";
+import type { ResultFiles } from "../store/pools/result-files.ts";
 
 /** A store that ends an execution together with the file that has its result. */
 export interface PersistingStore extends ExecutionStore {
@@ -36,8 +37,11 @@ export function persistResults<S extends PersistingStore>(store: S, options: Per
       if (isPlain || owner === undefined || outcome.status !== "SUCCEEDED")
         return await store.finish(claim, outcome);
       const maker = { executionId, owner };
-      const file = persistTo === undefined ? null : await nameResult(options, maker, { persistTo, outcome });
       const pool = outputPool === undefined ? null : namePoolFiles(maker, { outputPool, outcome });
+      const file =
+        persistTo === undefined
+          ? null
+          : refuseTaken(await nameResult(options, maker, { persistTo, outcome }), pool?.files);
       try {
         return await store.finishPersisted({ claim, outcome, file, pool });
       } catch (error) {
@@ -56,35 +60,51 @@ export function persistResults<S extends PersistingStore>(store: S, options: Per
 }
 
 type Succeeded = Extract<Outcome, { readonly status: "SUCCEEDED" }>;
-type Maker = Pick<ResultFile, "executionId" | "owner">;
+type Maker = Pick<ResultFiles, "executionId" | "owner">;
 
 async function nameResult(
   options: PersistOptions,
   maker: Maker,
   { persistTo: target, outcome }: { readonly persistTo: PinnedTarget; readonly outcome: Succeeded },
-): Promise<ResultFile | Problem> {
+): Promise<ResultFiles | Problem> {
   const kept = nameStored(outcome)?.result ?? null;
   // What is kept beside the row is an object already.
   const content = kept ?? (await keep(options, maker.executionId, outcome.result));
-  return content instanceof Problem
-    ? content
-    : { ...maker, target, mediaType: "application/json", ...content };
+  if (content instanceof Problem) return content;
+  const { dataPoolId, userId, name } = target;
+  const file = { name: name ?? `${maker.executionId}.json`, mediaType: "application/json", ...content };
+  return { ...maker, dataPoolId, userId, files: [file] };
 }
 
 /** What the run has left for the pool: objects already. */
 function namePoolFiles(
   maker: Maker,
   { outputPool, outcome }: { readonly outputPool: PinnedOutput; readonly outcome: Succeeded },
-): NonNullable<PersistedEnding["pool"]> {
+): { readonly place: string; readonly dataPoolId: string; readonly files: ResultFiles } {
   const { path, dataPoolId, userId } = outputPool;
   const files = (getOutput(outcome)?.poolFiles ?? []).map(({ name, content: { hash, bytes } }) => ({
-    ...maker,
-    target: { dataPoolId, name, userId },
+    name,
     mediaType: chooseMediaType(name),
     hash,
     bytes,
   }));
-  return { place: `/${path.join("/")}`, dataPoolId, files };
+  return { place: `/${path.join("/")}`, dataPoolId, files: { ...maker, dataPoolId, userId, files } };
+}
+
+/**
+ * The file of the result, unless a file of the run has its name in the same pool: one of them would be replaced as soon as it is there. The
+ * result can be read all the same, what the run has left cannot.
+ */
+function refuseTaken(result: ResultFiles | Problem, left: ResultFiles | undefined): ResultFiles | Problem {
+  const isElsewhere = (pool: ResultFiles) => pool.dataPoolId.toLowerCase() !== left?.dataPoolId.toLowerCase();
+  if (left === undefined || result instanceof Problem || isElsewhere(result)) return result;
+  const names = new Set(left.files.map(({ name }) => foldName(name)));
+  const taken = result.files.find(({ name }) => names.has(foldName(name)));
+  if (taken === undefined) return result;
+  return new Problem(
+    "CONFLICT",
+    `The run has left a file of the name ${taken.name} in the same data pool; the result is not stored as one. Ask for another name in persistTo.`,
+  );
 }
 
 /** The result as an object, or why it is none: the execution has succeeded anyway. Never rejects. */

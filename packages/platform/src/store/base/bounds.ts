@@ -121,28 +121,45 @@ export const BOUNDS = {
 /** Name of a bound. */
 export type BoundName = keyof typeof BOUNDS;
 
-/** The refusal of one more. */
-export function refuseMore(name: BoundName): Problem {
+/** The refusal of one more, or of more than there is room for. */
+export function refuseMore(
+  name: BoundName,
+  { found, more }: Wanted = { found: BOUNDS[name].limit, more: 1 },
+): Problem {
   const { limit, what, of, remedy } = BOUNDS[name];
-  return new Problem("QUOTA_EXCEEDED", `${of} has ${limit} ${what}, which is the limit; ${remedy}.`);
+  const has =
+    found >= limit
+      ? `has ${limit} ${what}, which is the limit`
+      : `has ${found} ${what}, and may have ${limit}: there is no room for ${more} more`;
+  return new Problem("QUOTA_EXCEEDED", `${of} ${has}; ${remedy}.`);
+}
+
+interface Wanted {
+  readonly found: number;
+  readonly more: number;
+}
+
+/** What is counted. */
+interface Counted {
+  /** What follows "select 1". */
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** How many are to be made; default one. */
+  readonly more?: number;
 }
 
 /**
- * Checks that one more may be made, under the lock of the parent that the transaction holds: a statement of its own, since it must see
- * what was committed while the lock was waited for. `counted`: what follows "select 1".
+ * Checks that one more may be made, or several, under the lock of the parent that the transaction holds: a statement of its own, since it
+ * must see what was committed while the lock was waited for.
  *
  * @throws Problem QUOTA_EXCEEDED
  */
 export async function requireRoom(
   run: RunStatement,
   name: BoundName,
-  counted: { readonly text: string; readonly values: readonly unknown[] },
+  { text, values, more = 1 }: Counted,
 ): Promise<void> {
   const { limit } = BOUNDS[name];
-  const found = await run({
-    text: `select 1 ${counted.text} limit ${limit}`,
-    values: counted.values,
-    idempotent: true,
-  });
-  if (found.length >= limit) throw refuseMore(name);
+  const found = await run({ text: `select 1 ${text} limit ${limit}`, values, idempotent: true });
+  if (found.length + more > limit) throw refuseMore(name, { found: found.length, more });
 }

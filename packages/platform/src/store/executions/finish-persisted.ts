@@ -6,8 +6,8 @@ import type { Database, RunStatement } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { appendEntry } from "../audit/trail.ts";
 import type { NewAuditEntry } from "../audit/trail.ts";
-import { createResultFile } from "../pools/result-files.ts";
-import type { CreatedFile, ResultFile } from "../pools/result-files.ts";
+import { createResultFiles, holdPools } from "../pools/result-files.ts";
+import type { CreatedFiles, ResultFiles } from "../pools/result-files.ts";
 import type { Events } from "./events.ts";
 import { describeEnd, findEnded } from "./finish.ts";
 import { toRecord } from "./record.ts";
@@ -17,8 +17,8 @@ import type { RecordRow } from "./record.ts";
 export interface PersistedEnding {
   readonly claim: ClaimKey;
   readonly outcome: Extract<Outcome, { readonly status: "SUCCEEDED" }>;
-  /** What is to become of the result; a Problem: its content could not be kept. Null: nothing. */
-  readonly file: ResultFile | Problem | null;
+  /** What is to become of the result, as one file; a Problem: its content could not be kept. Null: nothing. */
+  readonly file: ResultFiles | Problem | null;
   /** What the output pool gets; null: there is none. */
   readonly pool: PoolFiles | null;
 }
@@ -28,7 +28,7 @@ interface PoolFiles {
   /** Of the pool in the input. */
   readonly place: string;
   readonly dataPoolId: string;
-  readonly files: readonly ResultFile[] | Problem;
+  readonly files: ResultFiles | Problem;
 }
 
 /** Refusals of the file alone. */
@@ -59,6 +59,8 @@ async function writeBoth(
 ): Promise<readonly RecordRow[]> {
   try {
     return await database.transaction(async (run) => {
+      const targets = listTargets(file, pool);
+      if (targets.length > 1) await holdPools(run, targets);
       const ofResult = file === null ? NOTHING : await storeResult(run, file, quotaBytes);
       const ofPool = pool === null ? NOTHING : await storePool(run, pool, quotaBytes);
       const said = { ...ofResult.said, ...ofPool.said };
@@ -88,14 +90,23 @@ interface Stored {
 
 const NOTHING: Stored = { said: {}, entries: [] };
 
+/** The data pools that something is to be stored in. */
+function listTargets(file: PersistedEnding["file"], pool: PoolFiles | null): readonly string[] {
+  const all = [file, pool?.files ?? null];
+  const named = all.flatMap((one) =>
+    one === null || one instanceof Problem || one.files.length === 0 ? [] : [one.dataPoolId.toLowerCase()],
+  );
+  return [...new Set(named)];
+}
+
 async function storeResult(
   run: RunStatement,
-  file: ResultFile | Problem,
+  file: ResultFiles | Problem,
   quotaBytes: number,
 ): Promise<Stored> {
-  const stored = await storeFiles(run, file instanceof Problem ? file : [file], quotaBytes);
+  const stored = await storeFiles(run, file, quotaBytes);
   if (stored instanceof Problem) return { said: explain(stored), entries: [] };
-  return { said: { ...stored[0]?.file }, entries: stored.map(({ entry }) => entry) };
+  return { said: { ...stored.files[0] }, entries: listEntries(stored) };
 }
 
 async function storePool(
@@ -104,26 +115,28 @@ async function storePool(
   quotaBytes: number,
 ): Promise<Stored> {
   const stored = await storeFiles(run, files, quotaBytes);
-  const became = stored instanceof Problem ? explain(stored) : { files: stored.map(({ file }) => file) };
+  const became = stored instanceof Problem ? explain(stored) : { files: stored.files };
   return {
     said: { pools: { [place]: { dataPoolId, ...became } } },
-    entries: stored instanceof Problem ? [] : stored.map(({ entry }) => entry),
+    entries: stored instanceof Problem ? [] : listEntries(stored),
   };
+}
+
+function listEntries({ entry }: CreatedFiles): readonly NewAuditEntry[] {
+  return entry === null ? [] : [entry];
 }
 
 /** All of them, or why none of them. */
 async function storeFiles(
   run: RunStatement,
-  files: readonly ResultFile[] | Problem,
+  files: ResultFiles | Problem,
   quotaBytes: number,
-): Promise<readonly CreatedFile[] | Problem> {
+): Promise<CreatedFiles | Problem> {
   if (files instanceof Problem) return files;
   // A refusal takes back what was done for the files, and nothing else.
   await run({ text: "savepoint before_files" });
   try {
-    const created: CreatedFile[] = [];
-    for (const file of files) created.push(await createResultFile(run, file, quotaBytes));
-    return created;
+    return await createResultFiles(run, files, quotaBytes);
   } catch (error) {
     if (!(error instanceof Problem) || !REASONS.has(error.code)) throw error;
     await run({ text: "rollback to savepoint before_files" });

@@ -42,10 +42,17 @@ interface NewPoolFile extends PoolKey, Pick<PoolFileRecord, "name" | "mediaType"
   readonly upload?: UploadWriter;
 }
 
-/** A file to be put into a pool that is held. */
-interface PlacedFile extends Omit<NewPoolFile, "organisationId" | "createdBy"> {
-  /** Who made it: either a user or an application. */
+/** Files to be put into a pool that is held: no two of one name. */
+interface PlacedFiles extends Pick<NewPoolFile, "poolId" | "mayReplace" | "upload"> {
+  readonly files: readonly Pick<NewPoolFile, "name" | "mediaType" | "hash" | "bytes">[];
+  /** Who made them: either a user or an application. */
   readonly creator: { readonly userId: string | null; readonly applicationId: string | null };
+}
+
+/** Where a file was put. */
+export interface FilePlace {
+  readonly id: string;
+  readonly descriptorId: string;
 }
 
 /** What the organisation of the pool may store. */
@@ -165,60 +172,84 @@ async function putFile(
   // Files of one pool are put one after the other, and none into a pool that is being deleted.
   const pool = await holdPool(run, file, WRITERS);
   if (pool === null) return null;
-  const { createdBy: userId, ...placed } = file;
+  const { poolId, name, mediaType, hash, bytes, mayReplace, createdBy: userId, upload } = file;
   const { organisationId, role } = pool;
-  const id = await placeFile(
+  const placed = await placeFiles(
     run,
-    { ...placed, creator: { userId, applicationId: null } },
+    {
+      poolId,
+      files: [{ name, mediaType, hash, bytes }],
+      creator: { userId, applicationId: null },
+      mayReplace,
+      ...(upload === undefined ? {} : { upload }),
+    },
     { organisationId, quotaBytes, isOwn: role === "owner" },
   );
-  return id === null ? "name taken" : await findFile(run, file, id);
+  return placed === null ? "name taken" : await findFile(run, file, placed[0]?.id ?? "");
 }
 
-/** Puts a file into a pool whose row is held; returns its id, null where the name is taken. @throws Problem QUOTA_EXCEEDED */
-export async function placeFile(
+/**
+ * Puts files into a pool whose row is held, by as many statements for a hundred as for one: others wait for the pool, and for the quota
+ * of its organisation. Returns where they are, in their order; null where a name is taken. @throws Problem QUOTA_EXCEEDED
+ */
+export async function placeFiles(
   run: RunStatement,
-  file: PlacedFile,
+  { poolId, files, creator, mayReplace, upload }: PlacedFiles,
   { organisationId, isOwn, quotaBytes }: Allowance,
-): Promise<string | null> {
-  const { poolId, name, mediaType, hash, bytes, creator, upload } = file;
-  const key = foldName(name);
-  const [former] = await run<{ readonly id: string; readonly descriptorId: string }>({
-    text: `select id, descriptor_id as "descriptorId" from pool_file where pool_id = $1 and name_key = $2 and ended_at is null`,
-    values: [poolId, key],
-    idempotent: true,
-  });
-  if (former !== undefined && !file.mayReplace) return null;
-  if (former !== undefined)
-    await run({ text: "update pool_file set ended_at = now() where id = $1", values: [former.id] });
-  else
+): Promise<readonly FilePlace[] | null> {
+  const keyed = files.map((file) => ({ ...file, key: foldName(file.name), id: randomUUID() }));
+  const keys = keyed.map(({ key }) => key);
+  const former = await findFormer(run, poolId, keys);
+  if (former.size > 0 && !mayReplace) return null;
+  if (former.size > 0)
+    await run({
+      text: "update pool_file set ended_at = now() where pool_id = $1 and name_key = any ($2::text[]) and ended_at is null",
+      values: [poolId, keys],
+    });
+  if (former.size < files.length)
     await requireRoom(run, "poolFiles", {
       text: "from pool_file where pool_id = $1 and ended_at is null",
       values: [poolId],
+      more: files.length,
     });
-  const id = randomUUID();
-  if (upload !== undefined && !(await endUpload(run, upload, id))) throw new TakenOver();
+  const [first] = keyed;
+  if (upload !== undefined && first !== undefined && !(await endUpload(run, upload, first.id)))
+    throw new TakenOver();
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   await requireStorage(run, organisationId, { bytes, quotaBytes, isOwn });
-  noteAudit({ target: [poolId, name, id] });
+  if (first !== undefined) noteAudit({ target: [poolId, first.name, first.id] });
+  const placed = keyed.map((file) => ({ ...file, descriptorId: former.get(file.key) ?? randomUUID() }));
   await run({
     text: `insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by, application_id)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id`,
-    values: [
-      id,
-      poolId,
-      organisationId,
-      former?.descriptorId ?? randomUUID(),
-      name,
-      key,
-      mediaType,
-      hash,
-      bytes,
-      creator.userId,
-      creator.applicationId,
-    ],
+      select id, $1, $2, descriptor_id, name, key, media_type, hash, bytes, $3, $4
+      from unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[])
+        as f (id, descriptor_id, name, key, media_type, hash, bytes) returning id`,
+    values: [poolId, organisationId, creator.userId, creator.applicationId, ...toColumns(placed)],
     audited: ["pool-file.create"],
   });
-  return id;
+  return placed.map(({ id, descriptorId }) => ({ id, descriptorId }));
+}
+
+type Placed = FilePlace & PlacedFiles["files"][number] & { readonly key: string };
+
+function toColumns(placed: readonly Placed[]): readonly unknown[] {
+  const columns = ["id", "descriptorId", "name", "key", "mediaType", "hash", "bytes"] as const;
+  return columns.map((column) => placed.map((file) => file[column]));
+}
+
+/** The places of files that have these names now. */
+async function findFormer(
+  run: RunStatement,
+  poolId: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await run<{ readonly key: string; readonly descriptorId: string }>({
+    text: `select name_key as key, descriptor_id as "descriptorId" from pool_file
+      where pool_id = $1 and name_key = any ($2::text[]) and ended_at is null`,
+    values: [poolId, keys],
+    idempotent: true,
+  });
+  return new Map(rows.map(({ key, descriptorId }) => [key, descriptorId]));
 }
 
 async function deleteFile(run: RunStatement, pool: PoolKey, fileId: string): Promise<boolean> {

@@ -6,17 +6,22 @@ import type { PinnedTarget } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import type { NewAuditEntry } from "../audit/trail.ts";
-import { placeFile } from "./pool-files.ts";
+import { placeFiles } from "./pool-files.ts";
 
-/** The result of an execution, or a file that it has left, whose object is kept already, as a file. */
-export interface ResultFile {
-  readonly executionId: string;
-  readonly owner: Owner;
-  readonly target: PinnedTarget;
+/** A file that an execution has left, whose object is kept already. */
+interface ResultFile {
+  readonly name: string;
   readonly mediaType: string;
   /** Names the object. */
   readonly hash: string;
   readonly bytes: number;
+}
+
+/** What an execution stores in one data pool: no two files of one name. */
+export interface ResultFiles extends Pick<PinnedTarget, "dataPoolId" | "userId"> {
+  readonly executionId: string;
+  readonly owner: Owner;
+  readonly files: readonly ResultFile[];
 }
 
 /** A file that was stored. */
@@ -25,10 +30,11 @@ interface NamedFile {
   readonly name: string;
 }
 
-/** A file, and its entry in the audit log: to be appended last in the transaction, since it locks the log. */
-export interface CreatedFile {
-  readonly file: NamedFile;
-  readonly entry: NewAuditEntry;
+/** Files that were stored, and their entry in the audit log: to be appended last in the transaction, since it locks the log. */
+export interface CreatedFiles {
+  readonly files: readonly NamedFile[];
+  /** Null: there are no files. */
+  readonly entry: NewAuditEntry | null;
 }
 
 /** A data pool that an execution may store its result in. */
@@ -94,51 +100,69 @@ function toValues(
     : [dataPoolId, null, null, id, EDITORS];
 }
 
-/** Stores it as whoever stores a file by hand. @throws Problem DATA_REFERENCE_INVALID, QUOTA_EXCEEDED */
-export async function createResultFile(
+/** Stores them as whoever stores a file by hand. @throws Problem DATA_REFERENCE_INVALID, QUOTA_EXCEEDED */
+export async function createResultFiles(
   run: RunStatement,
-  { executionId, owner, target, mediaType, hash, bytes }: ResultFile,
+  made: ResultFiles,
   quotaBytes: number,
-): Promise<CreatedFile> {
-  await run({ text: `select p.id from ${WRITABLE} for no key update of p`, values: toValues(owner, target) });
+): Promise<CreatedFiles> {
+  const { owner, dataPoolId, userId, files } = made;
+  if (files.length === 0) return { files: [], entry: null };
+  await run({
+    text: `select p.id from ${WRITABLE} for no key update of p`,
+    values: toValues(owner, { dataPoolId, userId }),
+  });
   // A statement of its own: it sees what was committed while the first one waited.
-  const pool = await findWritablePool(run, owner, target);
+  const pool = await findWritablePool(run, owner, { dataPoolId, userId });
   if (pool === null) throw refuseTarget();
   const { organisationId, isOwn, applicationId } = pool;
-  const name = target.name ?? `${executionId}.json`;
-  const file = { poolId: target.dataPoolId, name, mediaType, hash, bytes };
-  const creator = { userId: target.userId, applicationId };
-  const allowance = { organisationId, isOwn, quotaBytes };
-  const id = await placeFile(run, { ...file, creator, mayReplace: true }, allowance);
-  const [row] = await run<Pick<NamedFile, "reference">>({
-    text: `select json_build_object('dataPoolId', pool_id, 'dataSourceDescriptorId', descriptor_id, 'fileId', id) as reference
-      from pool_file where id = $1`,
-    values: [id],
-  });
-  if (row === undefined) throw new Error("The insert made no row.");
-  return {
-    file: { ...row, name },
-    entry: describeFile({ executionId, owner, target }, pool, [name, id ?? ""]),
-  };
+  const placed = await placeFiles(
+    run,
+    { poolId: dataPoolId, files, creator: { userId, applicationId }, mayReplace: true },
+    { organisationId, isOwn, quotaBytes },
+  );
+  const named = (placed ?? []).map(({ id: fileId, descriptorId: dataSourceDescriptorId }, index) => ({
+    reference: { dataPoolId, dataSourceDescriptorId, fileId },
+    name: files[index]?.name ?? "",
+  }));
+  return { files: named, entry: describeFiles(made, pool, named) };
 }
 
-/** Outside of a request, which would have its own entry. */
-function describeFile(
-  { executionId, owner, target }: Pick<ResultFile, "executionId" | "owner" | "target">,
+/**
+ * Holds data pools in the order of their ids, before something is stored in either: who stores files in both the other way round, or in one
+ * of them, waits instead of being ended.
+ */
+export async function holdPools(run: RunStatement, dataPoolIds: readonly string[]): Promise<void> {
+  await run({
+    text: "select id from data_pool where id = any ($1::uuid[]) order by id for no key update",
+    values: [dataPoolIds.filter(isUuid)],
+  });
+}
+
+/** Outside of a request, which would have its own entry. One for all files of an execution in a pool: it is one change. */
+function describeFiles(
+  { executionId, owner, dataPoolId, userId }: ResultFiles,
   { organisationId, isOwn, applicationId }: WritablePool,
-  file: readonly string[],
+  files: readonly NamedFile[],
 ): NewAuditEntry {
+  const [first, ...others] = files;
+  const isOne = first !== undefined && others.length === 0;
+  const named = files.map(({ name, reference }) => ({
+    field: "file",
+    before: null,
+    after: `${name}/${reference.fileId}`,
+  }));
   return {
     organisationId: owner.organisationId,
     actorKind: applicationId === null ? "user" : "application",
-    actorId: applicationId ?? target.userId,
+    actorId: applicationId ?? userId,
     credential: null,
     action: "pool-file.create",
-    target: [target.dataPoolId, ...file],
+    target: isOne ? [dataPoolId, first.name, first.reference.fileId] : [dataPoolId],
     outcome: "done",
     code: null,
     ip: "",
-    changes: [{ field: "execution", before: null, after: executionId }],
+    changes: [{ field: "execution", before: null, after: executionId }, ...(isOne ? [] : named)],
     ...(isOwn ? {} : { alsoIn: organisationId }),
   };
 }
