@@ -143,6 +143,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/usage",
     "platform/store/versions",
   ],
+  "platform/observability": [
+    "engine/base",
+    "engine/http",
+    "engine/python/port",
+    "engine/worker",
+    "platform/store/builds",
+    "platform/store/executions",
+    "platform/store/versions",
+  ],
   "platform/disk": ["engine/base", "engine/store", "platform/store/builds"],
   "platform/host": [
     "engine/base",

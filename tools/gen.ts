@@ -12,6 +12,7 @@ import { EXECUTION_STATES } from "../packages/contract/src/execution.ts";
 import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/problems.ts";
 import { ProjectSchema } from "../packages/contract/src/project.ts";
 import { describeSettings } from "../packages/platform/src/config/config.ts";
+import { METRICS } from "../packages/platform/src/observability/metrics.ts";
 import { BOUNDS } from "../packages/platform/src/store/base/bounds.ts";
 import type { Bound } from "../packages/platform/src/store/base/bounds.ts";
 import { GROWTH } from "../packages/platform/src/store/growth.ts";
@@ -59,6 +60,7 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   "docs/guide/permissions.md": createPermissionsPage,
   "docs/guide/settings.md": () =>
     `${NOTICE}\n\n# Settings of the platform\n\n\`\`\`\n${describeSettings()}\`\`\`\n`,
+  "docs/guide/metrics.md": createMetricsPage,
   "docs/guide/cli.md": createCliReference,
 };
 
@@ -104,6 +106,14 @@ async function createLimitsPage(): Promise<string> {
     "Limits of builds and starts are settings ([Settings](settings.md)); limits of sizes stand in the [OpenAPI documents](calling-a-service.md).",
     `## What the database holds\n\nFor operators: what keeps each table from growing without end.\n\n| table | at a time | besides |\n|---|---|---|\n${growth.join("\n")}\n`,
   ].join("\n\n");
+}
+
+function createMetricsPage(): string {
+  const rows = Object.entries(METRICS).map(
+    ([name, { type, labels, help }]) =>
+      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ") || "-"} | ${help} |`,
+  );
+  return `${NOTICE}\n\n# Metrics\n\nWhat \`/metrics\` has; how to use it: [observability](observability.md).\n\n| metric | type | labels | meaning |\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }
 
 function createPermissionsPage(): string {

@@ -17,6 +17,7 @@ import { runProcess } from "./roles/host-process.ts";
 import type { HostProcess } from "./roles/host-process.ts";
 import { createHttpServers, listAddresses } from "./roles/http-servers.ts";
 import { findTools } from "./roles/python.ts";
+import { describeMetricsUrl, startMetrics, startSweeping } from "./roles/metrics.ts";
 import { startRoles } from "./roles/roles.ts";
 import { createShared, openData } from "./roles/shared.ts";
 import type { Shared } from "./roles/shared.ts";
@@ -41,8 +42,10 @@ async function serve(host: HostProcess): Promise<void> {
   const tools = await findTools(host, data);
   const shared = await createShared(host, data);
   await bootstrap(shared);
-  const servers = createHttpServers(shared);
-  await startRoles(shared, servers, tools);
+  const metrics = startMetrics(shared, manifest.version);
+  const servers = createHttpServers(shared, metrics);
+  startSweeping(shared, metrics);
+  await startRoles(shared, servers, tools, metrics);
   closers.add(
     "housekeeping",
     startHousekeeping({
@@ -63,6 +66,7 @@ async function serve(host: HostProcess): Promise<void> {
       roles: [...config.roles],
       gateway: config.gatewayUrl,
       api: config.apiUrl,
+      ...(config.metrics === null ? {} : { metrics: describeMetricsUrl(config.metrics) }),
       milliseconds: Math.round(readMonotonic() - began),
     },
     "the platform is ready",

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
 import type { ProblemBody, ProblemCode } from "@platform/contract/problems";
 import { toFieldErrors } from "./field-errors.ts";
+import { REQUEST_ID_HEADER } from "./observe-requests.ts";
 
 const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
   404: "NOT_FOUND",
@@ -25,7 +26,8 @@ export function toProblem(error: unknown, request: FastifyRequest): Problem {
   if (isFastifyError(error) && error.statusCode !== undefined && error.statusCode < 500)
     return toRequestProblem(error);
   request.log.error(
-    { err: error, requestId: request.id, method: request.method, url: request.url },
+    // Without the query, in which a provider of sign-in sends its code.
+    { err: error, method: request.method, path: request.url.replace(/\?.*/su, "") },
     "request failed",
   );
   return new Problem("INTERNAL_ERROR", undefined, { cause: error });
@@ -40,11 +42,15 @@ export function sendProblem(
 ): FastifyReply {
   const requestId = problem.status >= 500 ? { requestId: request.id } : {};
   const body = { ...problem.toBody(), ...more, ...requestId };
-  return reply
-    .code(problem.status)
-    .headers(problem.headers)
-    .header("content-type", "application/json; charset=utf-8")
-    .send(JSON.stringify(body));
+  return (
+    reply
+      .code(problem.status)
+      .headers(problem.headers)
+      // Here as well: what the framework refuses passes no hook.
+      .header(REQUEST_ID_HEADER, request.id)
+      .header("content-type", "application/json; charset=utf-8")
+      .send(JSON.stringify(body))
+  );
 }
 
 function isFastifyError(error: unknown): error is FastifyError {

@@ -12,6 +12,7 @@ import { allowUpload } from "./body-deadline.ts";
 import { pickBody, readBodiesAs } from "./bodies.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
 import { sendOAuthProblem } from "./oauth-problem.ts";
+import { observeAs } from "./observe-requests.ts";
 import { sendContent } from "./send-content.ts";
 import type { SentContent } from "./send-content.ts";
 import type { AuditStage, OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
@@ -73,7 +74,7 @@ export async function registerOperations<T extends OperationTable, C>(
           readBodiesAs(routes, mode);
           for (const [id, operation] of Object.entries(table))
             if (operation.bodyMode === mode)
-              registerRoute(routes, operation, handlers[id] as unknown as AnyHandler<C>, guards);
+              registerRoute(routes, { id, operation }, handlers[id] as unknown as AnyHandler<C>, guards);
         });
       refuseOtherMethods(scope, Object.values(table));
     },
@@ -88,7 +89,7 @@ type Reply = OperationReply<Operation> & { readonly body?: unknown };
 
 function registerRoute<C>(
   scope: FastifyInstance,
-  operation: Operation,
+  { id, operation }: { readonly id: string; readonly operation: Operation },
   handle: AnyHandler<C>,
   guards: Guards<C>,
 ): void {
@@ -100,7 +101,7 @@ function registerRoute<C>(
   scope.route({
     method: operation.method,
     url: toRoutePath(operation.path),
-    onRequest: createGate(operation, guards),
+    onRequest: createGate(operation, guards, observeAs(scope, id)),
     ...(operation.acceptsForm ? { errorHandler: sendOAuthProblem } : {}),
     ...describeChecks(operation, guards.validate),
     handler: createHandler(operation, handle, guards),
@@ -108,7 +109,11 @@ function registerRoute<C>(
 }
 
 /** Runs before the body is read, so that a refused request costs its head only. Returns a promise only where it has to wait. */
-function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHandler {
+function createGate<C>(
+  operation: Operation,
+  guards: Guards<C>,
+  observe: ReturnType<typeof observeAs>,
+): onRequestHookHandler {
   const { rate, bodyMode } = operation;
   const isUpload = bodyMode === "stream" || bodyMode === "file";
   const complete = (request: FastifyRequest, caller: C): void => {
@@ -125,8 +130,9 @@ function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHa
     if (waiting !== undefined) return waiting.then(() => complete(request, caller));
     return complete(request, caller);
   };
-  if (operation.allows === "public") return createPublicGate(operation);
+  if (operation.allows === "public") return createPublicGate(operation, observe);
   return (request, reply, done) => {
+    observe(request);
     try {
       requireJsonAccepted(request, operation);
       const caller = guards.authenticate(request);
@@ -167,8 +173,9 @@ async function admitAgain<C>(operation: Operation, guards: Guards<C>, request: F
 }
 
 /** Nobody is asked who they are: what such an operation does for whom is its handler's. */
-function createPublicGate(operation: Operation): onRequestHookHandler {
+function createPublicGate(operation: Operation, observe: ReturnType<typeof observeAs>): onRequestHookHandler {
   return (request, _reply, done) => {
+    observe(request);
     try {
       requireJsonAccepted(request, operation);
       requireBodyType(request, operation);

@@ -10,13 +10,19 @@ import { limitBodies, REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
 import { sendProblem, toProblem } from "./errors.ts";
 import { refuseOtherMethods, supportAllMethods } from "./methods.ts";
+import { observeRequests } from "./observe-requests.ts";
+import { NO_HTTP_OBSERVER } from "./request-observer.ts";
+import type { HttpObserver } from "./request-observer.ts";
 
 /** Default size limit of a JSON body in bytes. */
 const DEFAULT_BODY_BYTES = 256 * 1024;
 
+/** What a process depends on. */
+export const READINESS_PARTS = ["process", "database", "disk", "worker", "objects"] as const;
+
 /** A part of this process that cannot do its work. */
 export interface ReadinessFault {
-  readonly part: "process" | "database" | "disk" | "worker" | "objects";
+  readonly part: (typeof READINESS_PARTS)[number];
   /** Names the fault where a part has several, for programs. */
   readonly code?: string;
   /** What is wrong and what to do, in full sentences. */
@@ -34,6 +40,8 @@ export interface HttpServerOptions {
   readonly describe?: () => Readonly<Record<string, unknown>>;
   /** Default `REQUEST_TIMES`. */
   readonly times?: RequestTimes;
+  /** Missing: nobody counts the requests. */
+  readonly observer?: HttpObserver;
 }
 
 /** Nothing of a request is changed by its validation. */
@@ -59,7 +67,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       connectionsCheckingInterval: Math.min(times.headMs, times.bodyMs, 30 * SECOND),
     },
     loggerInstance: options.logger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     bodyLimit: DEFAULT_BODY_BYTES,
     genReqId: createRequestIds(),
     forceCloseConnections: "idle",
@@ -77,6 +85,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.server.on("checkExpectation", refuseExpectation);
   supportAllMethods(app);
   app.removeAllContentTypeParsers();
+  observeRequests(app, options.observer ?? NO_HTTP_OBSERVER);
   app.setErrorHandler((error, request, reply) => sendProblem(toProblem(error, request), request, reply));
   app.setNotFoundHandler((request, reply) =>
     sendProblem(

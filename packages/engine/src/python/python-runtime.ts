@@ -65,6 +65,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     stageInputs: (fill) => stageInputs(host, fill),
     probe: (version) => probeVersion(host, version),
     retire: pools.retire,
+    readLoad: pools.readLoad,
     close,
   };
 }

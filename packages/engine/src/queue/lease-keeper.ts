@@ -46,6 +46,8 @@ export interface LeaseKeeperOptions<Item extends Leased> {
   /** Nothing may run past this time (`monotonic` milliseconds); null: nothing is held. For a watchdog outside the event loop. */
   readonly onDeadline?: ((giveUpAt: number | null) => void) | undefined;
   readonly clocks?: Clocks;
+  /** Called after each renewal that was answered. */
+  readonly onRenewed?: (kept: number, lost: number) => void;
 }
 
 /** The leases of one process; made by `createLeaseKeeper`. */
@@ -143,6 +145,7 @@ async function renew<Item extends Leased>(state: KeeperState<Item>): Promise<voi
   const renewal = await state.options.renew(asked.map(({ item }) => item));
   const lost = new Set(renewal.lost);
   const busy = new Set(renewal.busy);
+  state.options.onRenewed?.(asked.length - lost.size - busy.size, lost.size);
   for (const entry of asked.filter((each) => isHeld(state, each))) {
     if (busy.has(entry.item.id)) continue;
     // A later renewal may have been answered before this one.

@@ -12,17 +12,26 @@ export interface SweeperOptions {
   readonly logger: Pick<Logger, "warn">;
   /** Logged with a count when something was swept; default: the message for executions. */
   readonly message?: string;
+  /** Called with each count. Missing: nobody adds them up. */
+  readonly onSwept?: (count: number) => void;
 }
 
 /**
  * Settles the items of lost processes from now on. For executions, every process runs one whatever its roles, since the last worker may be
  * the one that is lost. Returns a function that stops it and waits for a sweep under way.
  */
-export function startSweeper({ store, leaseSeconds, logger, message }: SweeperOptions): () => Promise<void> {
+export function startSweeper({
+  store,
+  leaseSeconds,
+  logger,
+  message,
+  onSwept,
+}: SweeperOptions): () => Promise<void> {
   let sweeping: Promise<void> | null = null;
   const sweep = async (): Promise<void> => {
     try {
       const count = await store.sweep();
+      onSwept?.(count);
       if (count > 0) logger.warn({ count }, message ?? "executions of lost workers are UNKNOWN");
     } catch (error) {
       logger.warn({ err: error }, "expired leases could not be swept");

@@ -35,6 +35,8 @@ import type { Reserver } from "./reservation.ts";
 import { runClaim } from "./run-claim.ts";
 import type { ClaimRun, RunClaimDeps } from "./run-claim.ts";
 import { createHealthKeeper } from "./worker-health.ts";
+import { NO_WORKER_OBSERVER } from "./worker-observer.ts";
+import type { WorkerObserver } from "./worker-observer.ts";
 
 const POLL_MS = 1 * SECOND;
 /** Interval of the worker's reports, which also request an execution to reserve capacity for. Milliseconds. */
@@ -64,6 +66,8 @@ export interface DispatcherOptions {
   readonly jsonCheck?: Pick<JsonCheck, "ask">;
   /** Nothing may run past this time (milliseconds on the monotonic clock); null: nothing runs. */
   readonly onDeadline?: (giveUpAt: number | null) => void;
+  /** Missing: nobody counts what it does. */
+  readonly observer?: WorkerObserver;
 }
 
 /**
@@ -76,6 +80,8 @@ export interface DispatcherOptions {
  */
 export interface Dispatcher {
   readonly start: () => void;
+  /** How many executions it has in hand, and what is free of its capacity; vCPUs and GB. */
+  readonly readLoad: () => { readonly inHand: number; readonly free: Resources };
   /** Why this worker starts no executions at present; null when it does. */
   readonly explainRest: () => string | null;
   /**
@@ -112,24 +118,17 @@ type ClaimPlan = Omit<ClaimRequest, "workerId" | "sandboxLevel" | "leaseSeconds"
 
 /** Claims nothing until `start`, but listens to the store's events from now on, until `close`. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, logger, leaseSeconds } = options;
+  const { store, logger, observer = NO_WORKER_OBSERVER } = options;
   const self: DispatcherState = {
     options,
-    deps: { ...options, health: createHealthKeeper(logger) },
+    deps: { ...options, observer, health: createHealthKeeper(logger) },
     loop: createTakeLoop<ClaimPlan>({
       readPermit: () => planClaim(self),
       take: (plan) => receive(self, { plan, since: readMonotonic() }, store.claim(toRequest(self, plan))),
       pollMs: POLL_MS,
       onFailure: (error) => logger.warn({ err: error }, "no executions could be claimed"),
     }),
-    leases: createLeaseKeeper<ClaimKey>({
-      renew: (claims) => store.renew(options.workerId, claims, leaseSeconds),
-      leaseSeconds,
-      onCancelled: (id) => stop(self, id, "cancelled"),
-      onLost: (id) => stop(self, id, "lost"),
-      onError: (error) => logger.warn({ err: error }, "leases could not be renewed"),
-      onDeadline: options.onDeadline,
-    }),
+    leases: keepLeases(options, observer, (id, reason) => stop(self, id, reason)),
     reserver: createReserver(options),
     timers: createTimers(),
     runs: new Map(),
@@ -153,6 +152,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   );
   return {
     start: () => self.machine.dispatch({ type: "start" }),
+    readLoad: () => ({ inHand: self.machine.state().inHand, free: readFree(self.machine.state()) }),
     explainRest: self.deps.health.explainRest,
     drain: async (seconds, killing) => {
       self.patience = { seconds, killing: killing ?? null };
@@ -170,6 +170,22 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       self.leases.close();
     },
   };
+}
+
+function keepLeases(
+  { store, workerId, leaseSeconds, onDeadline, logger }: DispatcherOptions,
+  observer: WorkerObserver,
+  stopRun: (id: string, reason: StopReason) => void,
+): LeaseKeeper<ClaimKey> {
+  return createLeaseKeeper<ClaimKey>({
+    renew: (claims) => store.renew(workerId, claims, leaseSeconds),
+    leaseSeconds,
+    onCancelled: (id) => stopRun(id, "cancelled"),
+    onLost: (id) => stopRun(id, "lost"),
+    onError: (error) => logger.warn({ err: error }, "leases could not be renewed"),
+    onDeadline,
+    onRenewed: observer.renewed,
+  });
 }
 
 const EFFECTS: Readonly<Record<DispatchEffect, (self: DispatcherState) => void>> = {
@@ -265,6 +281,7 @@ async function receive(
   const overtaken = new Set<string>();
   self.overtaken = overtaken;
   const { claims, isDrained } = await answer.finally(() => (self.overtaken = null));
+  if (claims.length > 0) self.deps.observer.claimed(claims.length);
   const isReserved = plan.onlyId !== undefined;
   if (isReserved) self.reserver.settle();
   for (const claim of claims) {

@@ -1,6 +1,8 @@
 import { growPause } from "../base/backoff.ts";
 import type { Logger } from "../base/logger.ts";
+import { readMonotonic } from "../base/monotonic.ts";
 import { MINUTE, SECOND } from "../base/time.ts";
+import { readUuidTime } from "../base/uuid.ts";
 import { CANCELLED, isStarting, PREPARING, reduceClaim } from "./claim-machine.ts";
 import type { ClaimEffect, ClaimEvent, ClaimState, Ending, StopReason } from "./claim-machine.ts";
 import { MAX_SETBACKS, NOT_STARTED } from "../store/execution-store.ts";
@@ -13,6 +15,7 @@ import { discardPreparation, prepareClaim } from "./prepare-claim.ts";
 import type { Preparation, PrepareDeps } from "./prepare-claim.ts";
 import type { LogLine, NotStarted, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
 import type { HealthKeeper } from "./worker-health.ts";
+import type { WorkerObserver } from "./worker-observer.ts";
 
 /*
  * A claim that could not be started goes back into the queue: for another worker, or for this one when it has recovered. The limit ensures
@@ -30,6 +33,7 @@ export interface RunClaimDeps extends PrepareDeps, KeepDeps {
   readonly store: ExecutionStore;
   readonly runtime: Pick<PythonRuntime, "run" | "stageInputs">;
   readonly health: HealthKeeper;
+  readonly observer: WorkerObserver;
   readonly logger: Logger;
 }
 
@@ -59,12 +63,24 @@ interface ClaimRunState {
   readonly preparing: AbortController;
   state: ClaimState;
   run: Run | null;
+  /** When user code may have begun, and for how long it ran; monotonic milliseconds. */
+  beganAt: number | null;
+  ranMs: number | null;
 }
 
 /** Begins to prepare the claim at once. Never throws. */
 export function runClaim(deps: RunClaimDeps, claim: Claim, listener: ClaimListener): ClaimRun {
   const preparing = new AbortController();
-  const self: ClaimRunState = { deps, claim, listener, preparing, state: PREPARING, run: null };
+  const self: ClaimRunState = {
+    deps,
+    claim,
+    listener,
+    preparing,
+    state: PREPARING,
+    run: null,
+    beganAt: null,
+    ranMs: null,
+  };
   void prepare(self);
   return {
     claim,
@@ -99,7 +115,7 @@ function perform(self: ClaimRunState, effect: ClaimEffect): void {
     case "logLost":
       return deps.logger.warn({ executionId: claim.id }, "the lease was lost; the processes are ended");
     case "noteStarted":
-      return deps.health.noteStarted(claim.versionId);
+      return noteStarted(self);
     case "write":
       return void writeEnding(self, effect.ending).then(() => dispatch(self, { type: "written" }));
     case "release":
@@ -135,7 +151,16 @@ function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly ki
   }
 }
 
+function noteStarted(self: ClaimRunState): void {
+  const { id, versionId } = self.claim;
+  self.beganAt = readMonotonic();
+  self.deps.health.noteStarted(versionId);
+  const now = Date.now();
+  self.deps.observer.began(versionId, Math.max(0, now - (readUuidTime(id) ?? now)));
+}
+
 function takeAnswer(self: ClaimRunState, answer: Outcome | NotStarted): void {
+  if (self.beganAt !== null) self.ranMs = readMonotonic() - self.beganAt;
   dispatch(self, { type: "answered", answer });
   // Of a claim that was lost, nothing is written.
   if (self.state.name !== "writing") dropOutput(getOutput(answer));
@@ -158,6 +183,7 @@ async function writeEnding(self: ClaimRunState, ending: Ending): Promise<void> {
     const kept = await keepEnding(deps, { claim, ending }, isHeld);
     const isWritten =
       kept !== null && (await keepTrying(chooseWrite(deps, claim, kept), isHeld, WRITE_FOR_MS));
+    if (isWritten) observeEnding(self, kept);
     if (isWritten || ending.kind !== "outcome") return;
     deps.logger.warn(
       { executionId: id, attempt, status: ending.outcome.status },
@@ -185,14 +211,30 @@ function keepEnding(
   );
 }
 
+function observeEnding({ deps, claim, ranMs }: ClaimRunState, ending: Ending): void {
+  const { observer } = deps;
+  const { versionId } = claim;
+  if (ending.kind === "stopped") return observer.gaveBack("stop");
+  if (ending.kind === "outcome") {
+    const { outcome } = ending;
+    const code = outcome.status === "SUCCEEDED" ? null : outcome.code;
+    return observer.ended({ versionId, status: outcome.status, code, ranMs });
+  }
+  if (!isLastSetback(claim)) return observer.gaveBack("fault");
+  observer.ended({ versionId, status: "FAILED", code: NOT_STARTED.code, ranMs: null });
+}
+
+function isLastSetback({ setbacks }: Claim): boolean {
+  return setbacks + 1 >= MAX_SETBACKS;
+}
+
 /** The write for an ending. A fault is also noted in the worker's health. */
 function chooseWrite({ store, health }: RunClaimDeps, claim: Claim, ending: Ending): () => Promise<boolean> {
   if (ending.kind === "outcome") return () => store.finish(claim, ending.outcome);
   if (ending.kind === "stopped") return () => store.giveBack(claim, null);
   const { scope, cause } = ending;
   health.noteFault({ versionId: claim.versionId, executionId: claim.id, scope, cause });
-  const setbacks = claim.setbacks + 1;
-  if (setbacks >= MAX_SETBACKS) return () => store.finish(claim, { status: "FAILED", ...NOT_STARTED });
+  if (isLastSetback(claim)) return () => store.finish(claim, { status: "FAILED", ...NOT_STARTED });
   return () => store.giveBack(claim, chooseSetbackSeconds(claim.setbacks));
 }
 

@@ -21,6 +21,8 @@ export interface BuilderDeps extends BuildDeps {
   /** Names this process in claims. */
   readonly workerId: string;
   readonly logger: Logger;
+  /** Called with each end that is stored. Missing: nobody counts them. */
+  readonly onEnded?: (status: BuildOutcome["status"], milliseconds: number) => void;
 }
 
 /** Limits of a builder. */
@@ -163,7 +165,8 @@ function lose({ deps, running }: BuilderState, buildId: string): void {
 async function build(state: BuilderState, run: RunningBuild): Promise<void> {
   const { claim } = run;
   const lost = run.lost.signal;
-  const { builds, logger } = state.deps;
+  const { builds, logger, onEnded } = state.deps;
+  const began = readMonotonic();
   const stopping = state.stopping.signal;
   const log = createBuildLogWriter({ logger, store: (lines) => builds.appendLog(claim, lines) });
   try {
@@ -175,6 +178,7 @@ async function build(state: BuilderState, run: RunningBuild): Promise<void> {
     if (stopping.aborted && !lost.aborted) await builds.giveBack(claim);
     if (signal.aborted || !outcome) return;
     const isKept = await builds.finish(claim, outcome);
+    if (isKept) onEnded?.(outcome.status, readMonotonic() - began);
     logger.info(
       { buildId: claim.id, version: claim.version, status: outcome.status, isKept },
       "a build ended",

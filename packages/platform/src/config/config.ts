@@ -29,6 +29,8 @@ import { ORGANISATION_SETTINGS } from "./organisation-settings.ts";
 import { LIMIT_SETTINGS } from "./limit-settings.ts";
 import { OBJECT_SETTINGS, readS3 } from "./object-settings.ts";
 import type { S3Settings } from "./object-settings.ts";
+import { OBSERVABILITY_SETTINGS, readObservability } from "./observability-settings.ts";
+import type { ObservabilityConfig } from "./observability-settings.ts";
 import { RETENTION_SETTINGS, readRetention } from "./retention-settings.ts";
 import type { RetentionConfig } from "./retention-settings.ts";
 import { SECRET_SETTINGS } from "./secret-settings.ts";
@@ -165,19 +167,14 @@ const SETTINGS = {
     "PLATFORM_NETWORK_OPEN",
     "Private IPv4 ranges that services may reach too, separated by commas, such as 10.1.0.0/16",
   ),
-  "log-level": choice(
-    "PLATFORM_LOG_LEVEL",
-    "Least severity of log lines",
-    ["debug", "info", "warn", "error"],
-    "info",
-  ),
+  ...OBSERVABILITY_SETTINGS,
 } as const satisfies Record<string, Setting<unknown>>;
 
 type SettingName = keyof typeof SETTINGS;
 type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
 
 /** All settings of a process, completed and checked by `readConfig`; frozen. Null: not set, and without a default. */
-export interface Config extends RetentionConfig {
+export interface Config extends RetentionConfig, ObservabilityConfig {
   readonly command: Command;
   /** Whether the command prints JSON. */
   readonly json: boolean;
@@ -241,7 +238,6 @@ export interface Config extends RetentionConfig {
   readonly allowsSourceBuilds: boolean;
   /** What services may reach. */
   readonly network: NetworkPolicy;
-  readonly logLevel: "debug" | "info" | "warn" | "error";
   /** Variables that package installers need, handed to builds and to nothing else. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -313,7 +309,7 @@ export function readConfig(): Config {
       most: settings["network-max"],
       open: settings["network-open"],
     }),
-    logLevel: settings["log-level"],
+    ...readObservability(settings),
     environment: env,
   });
 }

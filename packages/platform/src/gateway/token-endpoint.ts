@@ -113,6 +113,6 @@ function toOAuthError(error: FastifyError, request: FastifyRequest): OAuthError 
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return new OAuthError("invalid_request", "The request cannot be read.");
   }
-  request.log.error({ err: error, requestId: request.id }, "the token endpoint failed");
+  request.log.error({ err: error }, "the token endpoint failed");
   return new OAuthError("server_error", `An internal error occurred (request ${request.id}).`);
 }

@@ -6,7 +6,7 @@ import { StartError, describeSystemError } from "./start-error.ts";
 export interface Address {
   readonly host: string;
   readonly port: number;
-  readonly flag: "--gateway-port" | "--api-port";
+  readonly flag: "--gateway-port" | "--api-port" | "--metrics-port";
 }
 
 /**
@@ -37,9 +37,10 @@ export async function explainListening(
   } catch (error) {
     const reason = describeSystemError(error);
     if (reason === null) throw error;
+    const hostFlag = flag === "--metrics-port" ? "--metrics-host" : "--host";
     const isHost = error instanceof Error && /EADDRNOTAVAIL|ENOTFOUND/.test(error.message);
     throw new StartError(
-      `The platform cannot listen on ${host}, port ${port}: ${reason}. Choose another with ${isHost ? "--host" : flag}.`,
+      `The platform cannot listen on ${host}, port ${port}: ${reason}. Choose another with ${isHost ? hostFlag : flag}.`,
       { cause: error },
     );
   }

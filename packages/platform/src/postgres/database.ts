@@ -40,10 +40,20 @@ export interface Database {
   readonly transaction: <T>(work: (run: RunStatement) => Promise<T>) => Promise<T>;
   /** Listens on a channel, over one connection for all channels. Returns a function that stops it. */
   readonly listen: (channel: string, listener: ChannelListener) => () => void;
+  /** Connections of the pool at this moment, and how many statements wait for one. */
+  readonly countConnections: () => ConnectionCounts;
   /** For tests that need a connection of their own: no repetition. */
   readonly pool: Pool;
   /** Waits for running statements and closes all connections. */
   readonly close: () => Promise<void>;
+}
+
+/** Connections of a pool. */
+interface ConnectionCounts {
+  readonly busy: number;
+  readonly idle: number;
+  /** Statements that wait for a connection. */
+  readonly waiting: number;
 }
 
 /** The embedded server's socket, or a DATABASE_URL. */
@@ -88,6 +98,11 @@ export function createDatabase(target: ConnectionTarget, options: DatabaseOption
         withClient(pool, markSent, (client) => runTransaction(client, work)),
       ),
     listen: listener.listen,
+    countConnections: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     pool,
     close: () => (closed ??= listener.close().then(() => pool.end())),
   };

@@ -19,6 +19,8 @@ export interface Databases {
   readonly database: Database;
   /** For statements that may take long: migrations, partitions, statistics. */
   readonly maintenance: Database;
+  /** All of this process, by what they are for. */
+  readonly pools: ReadonlyMap<string, Pick<Database, "countConnections">>;
   /** On connections of its own, so that nothing else keeps leases from being renewed. */
   readonly executionStore: PostgresExecutionStore;
 }
@@ -27,23 +29,25 @@ export interface Databases {
 export async function openDatabases(host: HostProcess, data: DataDirectory): Promise<Databases> {
   const { config, logger, closers } = host;
   const target = await findServer(host, data);
+  const pools = new Map<string, Database>();
   const open = (name: string, create: typeof createDatabase): Database => {
     const database = create(target, { logger });
-    closers.add(name, database.close);
+    pools.set(name, database);
+    closers.add(`${name} database`, database.close);
     return database;
   };
-  const database = open("database", createDatabase);
-  const maintenance = open("maintenance database", createMaintenanceDatabase);
+  const database = open("ordinary", createDatabase);
+  const maintenance = open("maintenance", createMaintenanceDatabase);
   await prepareDatabase(maintenance, { logger, retentionDays: config.retentionDays });
   const executionStore = createPostgresExecutionStore({
-    database: open("execution database", createExecutionDatabase),
-    vital: open("vital database", createVitalDatabase),
-    large: open("database for large results", createLargeDatabase),
+    database: open("execution", createExecutionDatabase),
+    vital: open("vital", createVitalDatabase),
+    large: open("large", createLargeDatabase),
     leaseSeconds: config.leaseSeconds,
     poolBytes: config.poolBytes,
   });
   closers.add("execution store", executionStore.close);
-  return { database, maintenance, executionStore };
+  return { database, maintenance, executionStore, pools };
 }
 
 async function findServer(host: HostProcess, data: DataDirectory): Promise<ConnectionTarget> {

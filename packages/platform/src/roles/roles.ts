@@ -7,6 +7,8 @@ import { createBuilder } from "../builder/builder.ts";
 import type { Role } from "../config/config.ts";
 import { registerGateway } from "../gateway/gateway.ts";
 import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
+import { collectWorker } from "../observability/worker-metrics.ts";
+import type { PlatformMetrics } from "../observability/platform-metrics.ts";
 import { PARTS } from "../pools/part-files.ts";
 import { createVariables } from "../secrets/variables.ts";
 import { withVariables } from "../versions/with-variables.ts";
@@ -16,11 +18,19 @@ import { startPython } from "./python.ts";
 import type { Python, Tools } from "./python.ts";
 import type { Shared } from "./shared.ts";
 
+interface WorkRoleOptions {
+  /** Names this process in claims. */
+  readonly workerId: string;
+  /** Null: nothing is counted. */
+  readonly metrics: PlatformMetrics | null;
+}
+
 /** Starts the roles of this process. Their routes are registered before the servers listen. */
 export async function startRoles(
   shared: Shared,
   { gateway, api }: HttpServers,
   tools: Tools | null,
+  metrics: PlatformMetrics | null,
 ): Promise<void> {
   const plays = (role: Role) => shared.config.roles.has(role);
   if (plays("gateway")) await startGateway(shared, gateway);
@@ -29,8 +39,8 @@ export async function startRoles(
   const python = startPython(shared, tools);
   // Names this process in the claims of both roles.
   const workerId = randomUUID();
-  if (plays("worker")) startWorker(shared, python, workerId);
-  if (plays("builder")) startBuilder(shared, python, workerId);
+  if (plays("worker")) startWorker(shared, python, { workerId, metrics });
+  if (plays("builder")) startBuilder(shared, python, { workerId, metrics });
 }
 
 /** Token endpoint and service API. */
@@ -71,7 +81,11 @@ async function startControl(
 }
 
 /** Runs executions. */
-function startWorker(shared: Shared, { runtime, environments, sandbox }: Python, workerId: string): void {
+function startWorker(
+  shared: Shared,
+  { runtime, environments, sandbox }: Python,
+  { workerId, metrics }: WorkRoleOptions,
+): void {
   const { config, closers, stop, disk, stores, files, executionStore, readiness, logger } = shared;
   const watchdog = createLeaseWatchdog(config.leaseSeconds);
   closers.add("watchdog", watchdog.close);
@@ -93,7 +107,9 @@ function startWorker(shared: Shared, { runtime, environments, sandbox }: Python,
     inputs: shared.inputs,
     jsonCheck: shared.jsonCheck,
     onDeadline: watchdog.setDeadline,
+    ...(metrics === null ? {} : { observer: metrics.worker }),
   });
+  metrics?.addCollector(collectWorker({ dispatcher, runtime, capacity: config.capacity }));
   // What still runs after draining ends with the runtime, and these ends are written by the close. The builder, which
   // shares the runtime, is closed before.
   closers.add("worker", async () => {
@@ -106,7 +122,11 @@ function startWorker(shared: Shared, { runtime, environments, sandbox }: Python,
 }
 
 /** Runs builds. */
-function startBuilder(shared: Shared, { runtime, environments, sandbox }: Python, workerId: string): void {
+function startBuilder(
+  shared: Shared,
+  { runtime, environments, sandbox }: Python,
+  { workerId, metrics }: WorkRoleOptions,
+): void {
   const { config, closers, stores, files, executionStore, logger } = shared;
   const { builds, versions } = stores;
   const missing = sandbox.missing.find(({ piece }) => piece === "network") ?? null;
@@ -124,6 +144,7 @@ function startBuilder(shared: Shared, { runtime, environments, sandbox }: Python
       network,
       workerId,
       logger,
+      ...(metrics === null ? {} : { onEnded: metrics.builder }),
     },
     { leaseSeconds: config.leaseSeconds },
   );

@@ -3,7 +3,6 @@ import { createExecutions } from "@platform/engine/executions/executions";
 import type { Executions } from "@platform/engine/executions/executions";
 import { removeTree } from "@platform/engine/files/remove-tree";
 import type { InputSource, ResultTargets } from "@platform/engine/store/execution-store";
-import { startSweeper } from "@platform/engine/queue/sweeper";
 import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
 import { createMailer } from "../accounts/mailer.ts";
@@ -50,6 +49,7 @@ export interface Shared extends HostProcess {
   readonly secret: PlatformSecret;
   /** For statements that may take long. */
   readonly maintenance: Databases["maintenance"];
+  readonly pools: Databases["pools"];
   readonly stores: Stores;
   readonly executionStore: PostgresExecutionStore;
   /** Input by reference. */
@@ -81,9 +81,8 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   const disk = await startDiskGuard(host, data);
   const others = config.otherSecret === null ? [] : [config.otherSecret];
   const secret = { current: await readSecret(data.root, config.secret), others };
-  const { database, maintenance, executionStore: unguarded } = await openDatabases(host, data);
+  const { database, maintenance, pools, executionStore: unguarded } = await openDatabases(host, data);
   const { leaseSeconds, resultQuotaBytes: quotaBytes } = config;
-  closers.add("sweeper", startSweeper({ store: unguarded, leaseSeconds, logger }));
   const stores = createStores(database, {
     quota: config.buildQuota,
     poolBytes: config.poolBytes,
@@ -111,6 +110,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     disk,
     secret,
     maintenance,
+    pools,
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     executionStore,
     inputs,

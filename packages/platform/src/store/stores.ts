@@ -8,6 +8,7 @@ import { createBuildStore } from "./builds/builds.ts";
 import type { BuildStoreOptions } from "./builds/builds.ts";
 import { createListingStore } from "./listings.ts";
 import { createMarketplaceStore } from "./marketplace.ts";
+import { createMeasures } from "./measures.ts";
 import { createDataPoolStore } from "./pools/data-pools.ts";
 import { DEFAULT_POOL_BYTES, createPoolFileStore } from "./pools/pool-files.ts";
 import { createPoolGrantStore } from "./pools/pool-grants.ts";
@@ -58,6 +59,7 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     resultFiles: createResultFileStore(database),
     references: createReferenceStore(database),
     poolFiles: createPoolFileStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
+    measures: createMeasures(given),
     uploads: createUploadStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
   };
 }

@@ -9,7 +9,15 @@ import { startBoot } from "./boot.ts";
 import { countChildren } from "./zygote-groups.ts";
 import type { Boot, PoolHost } from "./boot.ts";
 import { reducePool } from "./pool-machine.ts";
-import { countIdle, createPoolState, hasZygote, isBusy, isComing, isReady } from "./pool-state.ts";
+import {
+  countIdle,
+  countRunning,
+  createPoolState,
+  hasZygote,
+  isBusy,
+  isComing,
+  isReady,
+} from "./pool-state.ts";
 import type { PoolEffect, PoolEvent, PoolState, Ticket } from "./pool-state.ts";
 import { measureZygote } from "./zygote-memory.ts";
 import type { ZygoteProcesses } from "./zygote.ts";
@@ -38,6 +46,7 @@ export interface VersionPool {
   readonly handBack: () => readonly Execution[];
   readonly hasZygote: () => boolean;
   readonly isBusy: () => boolean;
+  readonly countChildren: () => { readonly idle: number; readonly running: number };
   /** Monotonic milliseconds. */
   readonly lastUsed: () => number;
   /** The memory of its zygote and idle children; null when there is none that is ready. */
@@ -124,6 +133,7 @@ export function createVersionPool(
     handBack: () => state().queue.flatMap((ticket) => withdraw(handles, ticket) ?? []),
     hasZygote: () => hasZygote(state()),
     isBusy: () => isBusy(state()),
+    countChildren: () => ({ idle: countIdle(state()), running: countRunning(state()) }),
     lastUsed: () => state().lastUsed,
     measure: async () => {
       if (handles.processes === null || state().phase.name !== "warm") return null;

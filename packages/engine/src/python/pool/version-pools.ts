@@ -1,6 +1,6 @@
 import { readMonotonic } from "../../base/monotonic.ts";
 import type { Execution } from "../child/execution.ts";
-import type { RunnableVersion } from "../port/runtime.ts";
+import type { RunnableVersion, RuntimeLoad } from "../port/runtime.ts";
 import type { PoolHost } from "./boot.ts";
 import { createMemoryKeeper } from "./memory-keeper.ts";
 import type { MemoryPlan } from "./memory-policy.ts";
@@ -18,6 +18,7 @@ interface VersionPools {
   readonly retire: (versionId: string) => Promise<void>;
   /** Ends all zygotes now. */
   readonly close: () => Promise<void>;
+  readonly readLoad: () => RuntimeLoad;
   /** How many pools there are, also those that are being retired or have still to take over. */
   readonly count: () => number;
 }
@@ -67,6 +68,16 @@ export function createVersionPools(host: PoolHost): VersionPools {
     close: async () => {
       await Promise.all(listPools(pools).map((pool) => pool.close()));
       await Promise.all(retiring.values());
+    },
+    readLoad: () => {
+      // One that is retiring may be listed twice.
+      const all = [...new Set(listPools(pools))];
+      const children = all.map((pool) => pool.countChildren());
+      return {
+        zygotes: all.filter((pool) => pool.hasZygote()).length,
+        idleChildren: children.reduce((sum, { idle }) => sum + idle, 0),
+        runningChildren: children.reduce((sum, { running }) => sum + running, 0),
+      };
     },
     count: () => serving.size + successors.size + retiring.size,
   };

@@ -207,6 +207,14 @@ export type Probe =
 /** Shown to deployers before `startModeReason`. */
 export const SLOW_START_NOTE = "Each execution starts a fresh interpreter, which is slower";
 
+/** The processes of a runtime at this moment. */
+export interface RuntimeLoad {
+  readonly zygotes: number;
+  /** Children that wait for an execution, and those that have one. */
+  readonly idleChildren: number;
+  readonly runningChildren: number;
+}
+
 /** Runs executions of Python versions; one per worker process. */
 export interface PythonRuntime {
   /** The files of the input are its own from here on: they are discarded when `ended` settles. */
@@ -226,6 +234,7 @@ export interface PythonRuntime {
   readonly probe: (version: RunnableVersion) => Promise<Probe>;
   /** Ends the zygote of a version (retired, or edited under `serve`); running executions of it finish first. */
   readonly retire: (versionId: string) => Promise<void>;
+  readonly readLoad: () => RuntimeLoad;
   /** Kills all running executions and frees all resources. */
   readonly close: () => Promise<void>;
 }

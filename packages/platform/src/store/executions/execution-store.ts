@@ -16,6 +16,8 @@ import { giveBackClaim } from "./give-back.ts";
 import { wasRemoved } from "./kept.ts";
 import { renewLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
+import { measureQueue } from "./measure-queue.ts";
+import type { QueueMeasure } from "./measure-queue.ts";
 import { notePreparing } from "./preparing.ts";
 import { readDigests } from "./read-digests.ts";
 import { readLog } from "./read-log.ts";
@@ -69,6 +71,8 @@ const DEFAULT_LEASE_SECONDS = 30;
 export interface PostgresExecutionStore extends ExecutionStore {
   /** `finish` of an execution whose result is stored in a data pool besides. */
   readonly finishPersisted: (ending: PersistedEnding) => Promise<boolean>;
+  /** What waits, for whoever watches the platform. */
+  readonly measureQueue: () => Promise<QueueMeasure>;
   /** Prepares connections for the first start and its end; see warm-up.ts. */
   readonly warmUp: () => Promise<void>;
   /** Waits for what is being written. The caller closes the databases. */
@@ -140,6 +144,7 @@ export function createPostgresExecutionStore({
     leave: (workerId) => removeWorker(vital, workerId),
     listWorkers: () => listWorkers(database),
     subscribe: events.subscribe,
+    measureQueue: () => measureQueue(database),
     warmUp: async () => warmUp(database, vital),
     close: async () => {
       await Promise.all([creator.drain(), finisher.drain(), log.drain()]);

@@ -9,7 +9,8 @@ import { lookUp } from "./lookup.ts";
 /** Rows of lost workers are kept for so long, so that operators can see them. */
 const FORGET_AFTER = "1 hour";
 
-const LIVES = `w.seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds'`;
+/** SQL that is true for rows of `worker w` that have reported lately. */
+export const IS_LIVE = `w.seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds'`;
 
 /**
  * Writes a worker's report and decides which execution it reserves capacity for. A reservation is part of the worker's
@@ -20,7 +21,7 @@ const REPORT = `with kept as materialized (
     -- reserve the same one, since neither sees the other's row: the one with the higher id gives it up here.
     select e.id, e.cpu_milli, e.memory_milli from execution e
     where ${lookUp("e", "$7::uuid", "e.status = 'PENDING'")}
-      and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id < $1 and ${LIVES})
+      and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id < $1 and ${IS_LIVE})
   ), wanted as materialized (
     -- The first of the queue that has waited long enough, fits the capacity but not what is free, and for which no
     -- other living worker reserves capacity. A null $8: the worker reserves nothing new.
@@ -30,7 +31,7 @@ const REPORT = `with kept as materialized (
       -- The column rounds to the millisecond: what was created in this one may stand there as later than now.
       and e.created_at < now() - make_interval(secs => $8) + interval '1 millisecond'
       and e.cpu_milli <= $2 and e.memory_milli <= $3 and (e.cpu_milli > $4 or e.memory_milli > $5)
-      and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id <> $1 and ${LIVES})
+      and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id <> $1 and ${IS_LIVE})
     order by e.priority desc, e.rank, e.id limit 1
   ), choice as materialized (
     select * from kept union all select * from wanted
@@ -76,7 +77,7 @@ export async function removeWorker(database: Database, workerId: string): Promis
 export async function listWorkers(database: Database): Promise<readonly Resources[]> {
   const rows = await database.query<StoredResources>({
     name: "worker-list",
-    text: `select w.cpu_milli, w.memory_milli from worker w where ${LIVES}`,
+    text: `select w.cpu_milli, w.memory_milli from worker w where ${IS_LIVE}`,
     idempotent: true,
   });
   return rows.map(fromStoredResources);

@@ -1,0 +1,55 @@
+import type { WAITING_REASONS } from "@platform/contract/execution";
+import type { Database } from "../../postgres/database.ts";
+import { selectMilliseconds } from "../base/columns.ts";
+import { IS_LIVE } from "./workers.ts";
+
+/** Why executions are PENDING, as their records say it. */
+export const QUEUE_REASONS = [
+  "QUEUE",
+  "SETBACK",
+  "NO_WORKER",
+  "NO_LARGE_WORKER",
+] as const satisfies readonly (keyof typeof WAITING_REASONS)[];
+type QueueReason = (typeof QUEUE_REASONS)[number];
+
+/** The executions that wait for one reason. */
+interface QueuePart {
+  readonly reason: QueueReason;
+  readonly count: number;
+  /** When the oldest was created; milliseconds since the epoch. */
+  readonly oldestAt: number;
+}
+
+/** What waits, and who could start it. Reasons without executions are left out. */
+export interface QueueMeasure {
+  readonly parts: readonly QueuePart[];
+  readonly workers: number;
+}
+
+const MEASURE = `with live as materialized (select w.cpu_milli, w.memory_milli from worker w where ${IS_LIVE})
+  select reason, count(*)::int as count, min(${selectMilliseconds("created_at")}) as "oldestAt", (select count(*)::int from live) as workers
+  from (
+    select e.created_at, case
+        when e.not_before > now() then 'SETBACK'
+        when not exists (select 1 from live) then 'NO_WORKER'
+        when not exists (select 1 from live where live.cpu_milli >= e.cpu_milli and live.memory_milli >= e.memory_milli)
+          then 'NO_LARGE_WORKER'
+        else 'QUEUE' end as reason
+    from execution e where e.status = 'PENDING'
+  ) waiting group by reason
+  union all select null, null, null, (select count(*)::int from live)`;
+
+type Row = { readonly workers: number } & (QueuePart | { readonly reason: null });
+
+/** All that is PENDING, by reason. Reads the index of the queue and its rows: some 0.1 s for 100,000. */
+export async function measureQueue(database: Database): Promise<QueueMeasure> {
+  const rows = await database.query<Row>({
+    name: "execution-measure-queue",
+    text: MEASURE,
+    idempotent: true,
+  });
+  return {
+    parts: rows.filter((row) => row.reason !== null),
+    workers: rows[0]?.workers ?? 0,
+  };
+}
