@@ -70,6 +70,15 @@ test("files are uploaded, listed, referred to, renamed, downloaded and deleted",
     exit: 1,
     code: "FILE_EXISTS",
   });
+  for (const folder of [".", "new/"]) {
+    const refused = await fail("download", "Atlas", "b.bin", "-o", folder);
+    expect(refused).toMatchObject({ exit: 1, code: "FILE_EXISTS" });
+    expect(refused.stderr).toContain(`${JSON.stringify(join(folder, "b.bin"))} to store it there`);
+  }
+  expect((await fail("download", "Atlas", "b.bin", "-o", "a.json/b.bin")).stderr).toMatch(
+    /a\.json' is no folder\./u,
+  );
+  expect((await world.cli(world.directory, "pools", "access", "Atlas")).stderr).toContain("pools share");
   await run("download", "Atlas", "b.bin", "-o", "away/copy.bin");
   expect(sha256(await readFile(join(world.directory, "away/copy.bin")))).toBe(
     sha256(await readFile(join(world.directory, "b.bin"))),

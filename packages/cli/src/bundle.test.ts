@@ -49,6 +49,10 @@ test("the package names its command and the Node.js it needs, and depends on not
   expect(await readFile(program, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
 
+test("the bundle calls no method of arrays that Node.js 18 lacks", async () => {
+  expect(await readFile(program, "utf8")).not.toMatch(/\.(?:toSorted|toReversed|toSpliced)\(/u);
+});
+
 test("the package names each library that it contains, with its licence", async () => {
   const licenses = await readFile(join(folder, "dist/THIRD_PARTY_LICENSES.txt"), "utf8");
   const sections = licenses.split(/^-{80}\n\n/m);

@@ -119,8 +119,7 @@ export const PROBLEMS = {
   },
   DATA_REFERENCE_INVALID: {
     status: 422,
-    detail:
-      "The reference does not identify a file that this application may read and that holds a JSON object.",
+    detail: "The reference does not identify a file that you may read and that holds a JSON object.",
     retryable: false,
   },
   UPLOAD_LOCKED: {

@@ -147,7 +147,11 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
 
 /** Explains an error of the operating system about a file; null for other errors. */
 function explainFileError(error: unknown): UserError | null {
-  const reason = FILE_REASONS[getCode(error) ?? ""];
+  const code = getCode(error) ?? "";
+  // A file has the name of a folder to be made.
+  const isInTheWay =
+    code === "EEXIST" && error instanceof Error && "syscall" in error && error.syscall === "mkdir";
+  const reason = isInTheWay ? "is no folder" : FILE_REASONS[code];
   if (reason === undefined || !(error instanceof Error) || !("path" in error)) return null;
   return new UserError("FILE_ERROR", `'${String(error.path)}' ${reason}.`, {
     cause: error,

@@ -28,27 +28,32 @@ export const showPoolAccessCommand = defineCommand({
     const { client } = await openSession(context);
     const { id } = await findPool(client, pool);
     const [shares, grants] = [await listShares(client, id), await listGrants(client, id)];
-    context.output.printTable(
-      ["WHO", "OF", "MAY", "SINCE", "BY", "ID"],
-      [
-        ...shares.map((one) => [
-          cleanText(one.organizationName),
-          "(organisation)",
-          one.role,
-          one.createdAt,
-          cleanText(one.createdBy),
-          one.organizationId,
-        ]),
-        ...grants.map((one) => [
-          cleanText(one.applicationName),
-          cleanText(one.organizationName),
-          one.access,
-          one.createdAt,
-          cleanText(one.createdBy),
-          one.applicationId,
-        ]),
-      ],
-    );
+    if (shares.length === 0 && grants.length === 0)
+      context.output.note(
+        "Nobody but its own organisation. 'platform pools share' and 'platform pools grant' let others use it.",
+      );
+    else
+      context.output.printTable(
+        ["WHO", "OF", "MAY", "SINCE", "BY", "ID"],
+        [
+          ...shares.map((one) => [
+            cleanText(one.organizationName),
+            "(organisation)",
+            one.role,
+            one.createdAt,
+            cleanText(one.createdBy),
+            one.organizationId,
+          ]),
+          ...grants.map((one) => [
+            cleanText(one.applicationName),
+            cleanText(one.organizationName),
+            one.access,
+            one.createdAt,
+            cleanText(one.createdBy),
+            one.applicationId,
+          ]),
+        ],
+      );
     return { json: { shares, grants }, succeeded: true };
   },
 });

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { explainFileName, foldName } from "@platform/contract/file-name";
 import type { DataPool, PoolFile } from "@platform/contract/platform-api/data-pools";
@@ -142,14 +142,7 @@ export const downloadPoolFileCommand = defineCommand({
     const session = await openSession(context);
     const pool = await findPool(session.client, wanted);
     const file = await findFile(session.client, pool, wantedFile);
-    const path =
-      options.output === undefined
-        ? join(context.directory, toSafeName(file.name))
-        : resolve(context.directory, options.output);
-    if (options.output === undefined && (await readSize(path)) !== null)
-      throw new UserError("FILE_EXISTS", `${path} is there already.`, {
-        hint: "Remove it, or name another path with -o.",
-      });
+    const path = await choosePath(context.directory, file, options.output);
     await mkdir(dirname(path), { recursive: true });
     const progress = context.output.startProgress(`Downloading ${file.name}`);
     try {
@@ -165,3 +158,22 @@ export const downloadPoolFileCommand = defineCommand({
     return { json: { ...file, path }, succeeded: true };
   },
 });
+
+/** Where a file is stored. @throws UserError FILE_EXISTS */
+async function choosePath(
+  directory: string,
+  { name }: Pick<PoolFile, "name">,
+  output: string | undefined,
+): Promise<string> {
+  const path = resolve(directory, output ?? toSafeName(name));
+  const found = await stat(path).catch(() => null);
+  if (output === undefined && found !== null)
+    throw new UserError("FILE_EXISTS", `${path} is there already.`, {
+      hint: "Remove it, or name another path with -o.",
+    });
+  if (found?.isDirectory() === true || /[/\\]$/u.test(output ?? ""))
+    throw new UserError("FILE_EXISTS", `${path} is a folder, and -o names the file.`, {
+      hint: `Pass -o ${JSON.stringify(join(output ?? "", toSafeName(name)))} to store it there.`,
+    });
+  return path;
+}

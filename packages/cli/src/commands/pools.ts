@@ -98,7 +98,7 @@ export const renamePoolCommand = defineCommand({
   description: ["Identifiers stay, so references do."],
   arguments: {
     pool: POOL,
-    words: {
+    names: {
       description: "New name of the pool; or the file and its new name",
       required: true,
       isList: true,
@@ -109,8 +109,8 @@ export const renamePoolCommand = defineCommand({
     { command: "platform pools rename Maps Atlas", comment: "The pool" },
     { command: "platform pools rename Maps berlin52.json berlin.json", comment: "A file of it" },
   ],
-  run: async (context, { arguments: { pool, words } }) => {
-    const [first = "", second, ...others] = words;
+  run: async (context, { arguments: { pool, names } }) => {
+    const [first = "", second, ...others] = names;
     if (others.length > 0) throw createUsageError("Give a new name, or a file and its new name.");
     const { client } = await openSession(context);
     const { id } = await findPool(client, pool);

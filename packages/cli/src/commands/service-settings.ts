@@ -3,7 +3,7 @@ import { createUsageError } from "../base/errors.ts";
 import { openSession } from "../base/session.ts";
 import { findService } from "../project/find-service.ts";
 
-const DAYS = { kind: "number", placeholder: "days", minimum: 0, maximum: 3650 } as const;
+const DAYS = { kind: "number", placeholder: "days", minimum: 0, maximum: 3650, isInteger: true } as const;
 
 /** `platform services set`. */
 export const setServiceCommand = defineCommand({
@@ -34,7 +34,9 @@ export const setServiceCommand = defineCommand({
       },
     });
     context.output.print(`Results ${describeDays(service.resultDays)}`);
-    context.output.print(`Logs    ${describeDays(service.logDays)}`);
+    const isCut = (service.logDays ?? 0) > (service.resultDays ?? Infinity);
+    const cut = isCut ? ", but not for longer than results" : "";
+    context.output.print(`Logs    ${describeDays(service.logDays)}${cut}`);
     return { json: service, succeeded: true };
   },
 });

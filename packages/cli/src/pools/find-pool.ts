@@ -29,7 +29,8 @@ export async function findPool(client: PlatformClient, wanted: string): Promise<
   const pools = await listPools(client);
   const isNamed = ({ name }: DataPool) => foldName(name) === foldName(wanted);
   const found =
-    pools.find(({ id }) => id === wanted) ?? pools.find((pool) => pool.role === "owner" && isNamed(pool));
+    pools.find(({ id }) => id === wanted.toLowerCase()) ??
+    pools.find((pool) => pool.role === "owner" && isNamed(pool));
   if (found !== undefined) return found;
   const shared = pools.filter(isNamed);
   if (shared.length > 0)

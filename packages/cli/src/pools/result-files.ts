@@ -52,7 +52,7 @@ export interface FetchedFiles {
 export function listResultFiles({ _links: links }: Pick<ExecutionResult, "_links">): readonly string[] {
   return Object.keys(links)
     .filter((name) => name !== "self" && name !== "status")
-    .toSorted();
+    .sort();
 }
 
 /**

@@ -22,7 +22,7 @@ const NAME = { maxLength: 120, pattern: `^(?=.*\\S)${VISIBLE}` };
 export const DisplayName = Type.String({
   ...NAME,
   minLength: 1,
-  description: "Display name, one line",
+  description: "Display name, one line, without characters that are not seen",
 });
 
 const EMAIL_LETTERS = `[^\\s@<>(),:;"\\\\${INVISIBLE}]+`;

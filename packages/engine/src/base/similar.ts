@@ -7,7 +7,7 @@ export function findSimilar(name: string, known: readonly string[]): string | nu
   const [nearest] = known
     .map((candidate) => ({ candidate, edits: countEdits(name.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, edits }) => edits <= Math.max(1, Math.floor(candidate.length / 3)))
-    .toSorted((left, right) => left.edits - right.edits);
+    .sort((left, right) => left.edits - right.edits);
   return nearest?.candidate ?? null;
 }
 

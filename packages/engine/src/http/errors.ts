@@ -65,6 +65,13 @@ function toRequestProblem(error: FastifyError): Problem {
     // Without the error as cause: it has the values, a password among them, and somebody may log it one day.
     return new Problem("INVALID_INPUT", detail, { errors });
   }
+  if (error.code === "FST_ERR_BAD_URL")
+    return new Problem(
+      "INVALID_INPUT",
+      "The path has a % that begins no character of UTF-8; write it as %25.",
+    );
+  if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
+    return new Problem("UNSUPPORTED_MEDIA_TYPE", "The Content-Type header is no media type; correct it.");
   const code = CODE_OF_STATUS[error.statusCode ?? 400] ?? "INVALID_INPUT";
   return new Problem(code, code === "INVALID_INPUT" ? error.message : OWN_DETAILS[code], { cause: error });
 }

@@ -19,10 +19,15 @@ const MAX_MISSPELT = 3;
 export function toFieldErrors(faults: readonly Fault[]): readonly FieldError[] {
   const isFault = (fault: Fault) => fault.keyword !== "anyOf" && !isNullBranch(fault);
   const hasMore = faults.some((fault) => isFault(fault) && fault.keyword !== "type");
-  const shown = hasMore ? faults.filter(isFault) : faults;
+  // Where a type alone is wrong, its null is said with it.
+  const shown = faults.filter(isFault);
+  const orNull = !hasMore && shown.length < faults.length;
   return shown
     .flatMap((fault) => [fault, ...listMisspelt(fault)])
-    .map((fault) => ({ path: fault.instancePath, message: `${describeFault(fault)}.` }));
+    .map((fault) => ({
+      path: fault.instancePath,
+      message: `${describeFault(fault)}${orNull ? " or null" : ""}.`,
+    }));
 }
 
 /** Where a property is missing, ajv looks at no other: one that may be that property, misspelt, is a fault as well. */

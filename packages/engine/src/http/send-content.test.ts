@@ -346,6 +346,14 @@ describe("a file as a body", () => {
     },
   );
 
+  test("is refused with a type that is none, which the detail says", async () => {
+    const response = await put(Buffer.from("x"), { "content-type": ";;;" });
+    expect([response.status, await response.json()]).toEqual([
+      415,
+      { code: "UNSUPPORTED_MEDIA_TYPE", detail: "The Content-Type header is no media type; correct it." },
+    ]);
+  });
+
   test.each([0, 3, 5_000_000])("reaches the handler without a type, with %i bytes", async (length) => {
     const body = Buffer.alloc(length, "x");
     expect(await (await put(body)).json()).toEqual({ type: "none", text: hash(body) });

@@ -156,6 +156,17 @@ describe("a body that is not as expected", () => {
   });
 });
 
+test("a path that is no text is said to be wrong, and how it is written", async () => {
+  const app = await create();
+  const said: unknown[] = [];
+  for (const url of ["/api/things/%zz", "/api/things/%ff"])
+    said.push((await app.inject({ url })).json().detail);
+  expect(said).toEqual([
+    "The path has a % that begins no character of UTF-8; write it as %25.",
+    "The path has a % that begins no character of UTF-8; write it as %25.",
+  ]);
+});
+
 test("an Expect header that nobody can meet is answered with code and detail", async () => {
   const { socket, seen } = await dial(await create());
   socket.write("GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: a-miracle\r\n\r\n");

@@ -1,6 +1,8 @@
 import type { FastifyRequest, RouteShorthandOptions } from "fastify";
 import type { Operation } from "@platform/contract/operation";
-import { DIGITS } from "./query.ts";
+
+/** A whole number that is exact: how large it may be is said by the schema. */
+const DIGITS = /^[0-9]{1,15}$/;
 
 type Checks = Pick<RouteShorthandOptions, "schema" | "preValidation">;
 

@@ -337,6 +337,17 @@ describe("a personal access token", () => {
       const response = await here.api.inject({ method: "POST", url: "/api/applications", headers, payload });
       expect([201, 400]).toContain(response.statusCode);
     }
+    const half = {
+      method: "POST",
+      url: "/api/applications",
+      headers,
+      payload: '{"name":"a\\ud83d"}',
+    } as const;
+    expect((await here.api.inject(half)).json()).toMatchObject({
+      code: "INVALID_INPUT",
+      detail: expect.stringContaining("half a character"),
+    });
+    expect((await here.api.inject({ ...half, payload: '{"name":"a\\ud83d\\ude00"}' })).statusCode).toBe(201);
     const query = await here.api.inject({ method: "GET", url: "/api/services?name=%00", headers });
     expect(query.statusCode).toBe(400);
   });

@@ -297,6 +297,15 @@ describe("the list", () => {
       expect([response.statusCode, response.json()]).toMatchObject([400, { code: "INVALID_INPUT" }]);
     },
   );
+
+  test("says how large a limit may be, whatever number it is", async () => {
+    const { token } = await createTestUser(scene.instance);
+    const response = await scene.instance.api.inject({
+      url: "/api/audit-events?limit=1000000000",
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(response.json()).toMatchObject({ errors: [{ path: "/limit", message: "must be <= 100." }] });
+  });
 });
 
 test("an action that there is not is refused with those that there are, and those that there are list what they have", async () => {

@@ -29,7 +29,7 @@ import { createInvitationHandlers } from "./invitations.ts";
 import { createJobHandlers } from "./jobs.ts";
 import { createMarketplaceHandlers } from "./marketplace.ts";
 import type { KeptByPlatform } from "./marketplace.ts";
-import { refuseNullCharacters } from "./null-characters.ts";
+import { refuseUnstorableText } from "./unstorable-text.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
 import { createPoolAccessHandlers } from "./pool-access.ts";
 import { createPlanHandlers } from "./plans.ts";
@@ -103,7 +103,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
     authorize: authorizeCaller,
     limit: (caller, rate, reply) => addLimitHeaders(reply, limits(caller, rate)),
     audit,
-    validate: refuseNullCharacters,
+    validate: refuseUnstorableText,
   };
   await registerUploads(app, describeUploads(deps, stages));
   await registerOperations(app, PLATFORM_API, {

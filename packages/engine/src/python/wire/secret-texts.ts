@@ -66,8 +66,8 @@ export function redactionOf(values: readonly string[]): Redact {
 /** The values and their lines, each as it looks in a log. */
 function listForms(values: readonly string[]): readonly string[] {
   const lines = trimAll(values.flatMap((value) => value.split(CONTROLS)));
-  const most = lines.toSorted((a, b) => b.length - a.length).slice(0, MOST_LINES);
-  const texts = [...new Set([...trimAll(values), ...most])].toSorted((a, b) => a.length - b.length);
+  const most = [...lines].sort((a, b) => b.length - a.length).slice(0, MOST_LINES);
+  const texts = [...new Set([...trimAll(values), ...most])].sort((a, b) => a.length - b.length);
   let spelled = 0;
   return texts.flatMap((text) => {
     spelled += text.length;

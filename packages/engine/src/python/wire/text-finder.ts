@@ -21,7 +21,7 @@ const BUCKETS = 65_536;
 /** Looks for any of several texts, each of two units or more. They are kept sorted, so those that begin alike are neighbours. */
 export function createTextFinder(wanted: readonly string[]): Find {
   // By UTF-16 units, as `charCodeAt` compares.
-  const sorted = wanted.toSorted((a, b) => (a < b ? -1 : Number(a > b)));
+  const sorted = [...wanted].sort((a, b) => (a < b ? -1 : Number(a > b)));
   const begun = new Uint8Array(BUCKETS);
   for (const text of sorted) begun[hashBeginning(text, 0)] = 1;
 
