@@ -5,7 +5,9 @@ import type { ProblemBody } from "./problems.ts";
 
 type Success = 200 | 201 | 204;
 
-type ResponseOf<O extends Operation> = O extends { readonly answerMode: "content" } ? Response : SuccessOf<O>;
+type ResponseOf<O extends Operation> = O extends { readonly answerMode: "content" | "events" }
+  ? Response
+  : SuccessOf<O>;
 
 type SuccessOf<O extends Operation> = {
   [S in keyof O["responses"] & Success]: O["responses"][S] extends {
@@ -43,14 +45,14 @@ interface Headed {
 type RequestOf<O extends Operation> = Part<O, "params"> &
   (O extends { readonly query: infer T extends TSchema } ? { readonly query?: Static<T> } : unknown) &
   BodyPart<O> &
-  (O extends { readonly answerMode: "content" } ? Headed : unknown) & {
+  (O extends { readonly answerMode: "content" | "events" } ? Headed : unknown) & {
     readonly prefer?: string;
     readonly signal?: AbortSignal;
   };
 
 /**
  * One function per operation; each rejects with `RequestRefused`, or with the error of `fetch`. Content is given as the response, 304 as
- * well: its body must be read or cancelled.
+ * well, and so are events (`readEvents`): its body must be read or cancelled.
  */
 export type Client<T extends OperationTable> = {
   readonly [K in keyof T]: (request: RequestOf<T[K]>) => Promise<ResponseOf<T[K]>>;
@@ -81,6 +83,12 @@ export class RequestRefused extends Error {
 
 /** Of a file whose type the caller does not say. */
 const FILE_TYPE = "application/octet-stream";
+
+/** Of answers that are not JSON; refusals are, whatever is accepted. */
+const ACCEPTED: Readonly<Partial<Record<Operation["answerMode"], string>>> = {
+  content: "*/*",
+  events: "text/event-stream",
+};
 
 interface AnyRequest {
   readonly params?: Readonly<Record<string, string | number>>;
@@ -135,7 +143,7 @@ function encodeSegment(name: string, value: string | number | undefined): string
 
 function buildInit(operation: Operation, options: ClientOptions, request: AnyRequest): RequestInit {
   const headers: Record<string, string> = {
-    accept: operation.answerMode === "content" ? "*/*" : "application/json",
+    accept: ACCEPTED[operation.answerMode] ?? "application/json",
     ...options.headers?.(),
   };
   if (request.prefer) headers["prefer"] = request.prefer;
@@ -167,7 +175,8 @@ function isRawJson(body: unknown): body is RawJson {
 }
 
 async function readResponse({ answerMode }: Operation, response: Response): Promise<unknown> {
-  if (answerMode === "content" && (response.ok || response.status === 304)) return response;
+  const isGivenOn = answerMode === "content" || answerMode === "events";
+  if (isGivenOn && (response.ok || response.status === 304)) return response;
   const text = await response.text();
   if (response.ok) return text === "" ? undefined : JSON.parse(text);
   throw new RequestRefused(response.status, readProblem(response, text));

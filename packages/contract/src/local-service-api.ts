@@ -54,6 +54,7 @@ const {
   getResultFile,
   getReceipt,
   getLog,
+  streamEvents,
   cancelExecution,
 } = SERVICE_API;
 
@@ -74,5 +75,6 @@ export const LOCAL_SERVICE_API = {
   getResultFile: { ...getResultFile, ...LOCAL },
   getReceipt: { ...getReceipt, ...LOCAL },
   getLog: { ...getLog, ...LOCAL },
+  streamEvents: { ...streamEvents, ...LOCAL },
   cancelExecution: { ...cancelExecution, ...LOCAL },
 } as const satisfies OperationTable;

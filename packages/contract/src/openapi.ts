@@ -95,6 +95,7 @@ function describeOperation(operation: Operation, components: Components): Json {
     responses: {
       ...mapEntries(operation.responses, (response) => describeResponse(response, components)),
       ...(operation.answerMode === "content" ? describeContent(operation.responses) : {}),
+      ...(operation.answerMode === "events" ? describeEvents(operation.responses) : {}),
       ...describeProblems(operation, components),
     },
   };
@@ -150,6 +151,16 @@ function describeContent(responses: Operation["responses"]): Json {
     200: { description: responses[200]?.description ?? "", ...describeBytes(ANY_TYPE) },
     206: { description: "The range that was asked for", ...describeBytes(ANY_TYPE) },
     304: { description: "The caller has this content, as If-None-Match says" },
+  };
+}
+
+/** The answer of a row that answers events: text (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+function describeEvents(responses: Operation["responses"]): Json {
+  return {
+    200: {
+      ...responses[200],
+      content: { "text/event-stream": { schema: { type: "string" } } },
+    },
   };
 }
 

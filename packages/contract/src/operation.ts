@@ -61,9 +61,10 @@ export interface Operation {
    * How the response body is written. `json`: serialised by the schema of its status. `bytes`: the handler returns JSON text;
    * used on the hot paths, whose handlers also validate the query. `none`: there is no body. `content`: the handler returns content
    * of a user with its type and name, and the row lists 200 alone: ranges (206, 416), 304 and HEAD are the same for all of them. The
-   * type is the content's, whatever Accept says; refusals are JSON.
+   * type is the content's, whatever Accept says; refusals are JSON. `events`: a stream of server-sent events, which the row describes
+   * as 200; refusals are JSON.
    */
-  readonly answerMode: "json" | "bytes" | "none" | "content";
+  readonly answerMode: "json" | "bytes" | "none" | "content" | "events";
   readonly summary: string;
   readonly description: string;
   readonly params?: TObject;

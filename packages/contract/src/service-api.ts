@@ -26,6 +26,18 @@ const PreferHeaders = Type.Object({
   ),
 });
 
+/** Longest Last-Event-ID that is looked at. */
+const MAX_EVENT_ID = 200;
+
+const LastEventHeaders = Type.Object({
+  "last-event-id": Type.Optional(
+    Type.String({
+      maxLength: MAX_EVENT_ID,
+      description: "The `id` of the last event that was received: the stream continues behind it",
+    }),
+  ),
+});
+
 /** Largest `limit` of a list. */
 export const MAX_PAGE_SIZE = 100;
 /** `limit` of a list if the request has none. */
@@ -188,6 +200,19 @@ export const SERVICE_API = {
       },
     },
     problems: [...OF_ONE, "LOG_EXPIRED", "FORBIDDEN"],
+  },
+  streamEvents: {
+    ...READS,
+    answerMode: "events",
+    path: "/{id}/events",
+    rate: "read",
+    summary: "Follow an execution as server-sent events",
+    description:
+      "`state`: the status record, first the current one, then each that follows. `log`: an array of log lines; with its `id` as Last-Event-ID a request continues behind these lines. After the last line comes the final `state`, then `end`, and the stream is closed. `closed` has `code` and `detail`: the platform ends the stream before, such as when it stops or the token has expired. A comment comes after 15 seconds without an event. Who may not read logs gets none.",
+    params: IdParams,
+    headers: LastEventHeaders,
+    responses: { 200: { description: "The events, until the execution has ended" } },
+    problems: [...OF_ONE, "LOG_EXPIRED", "RATE_LIMITED"],
   },
   cancelExecution: {
     ...EXECUTIONS,

@@ -178,12 +178,13 @@ function createHeaders({
   };
 }
 
-/** Refuses responses of a proxy or of another program, which are not JSON or redirect. */
+/** Refuses responses of a proxy or of another program, which are neither JSON nor events, or redirect. */
 function checkIsPlatform(response: Response, endpoint: string): void {
   if (response.status === 204) return;
   const isRedirect = response.status >= 300 && response.status < 400;
-  const isJson = (response.headers.get("content-type") ?? "").includes("json");
-  if (!isRedirect && (isJson || !response.ok)) return;
+  const type = response.headers.get("content-type") ?? "";
+  const isKnown = type.includes("json") || type.includes("event-stream");
+  if (!isRedirect && (isKnown || !response.ok)) return;
   throw new UserError(
     "NOT_A_PLATFORM",
     `The server at ${endpoint} is not a platform API (${isRedirect ? `redirect ${response.status}` : "the response is not JSON"}).`,

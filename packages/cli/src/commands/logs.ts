@@ -6,6 +6,7 @@ import { cleanText } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
 import type { PlatformClient } from "../base/session.ts";
 import { pause, retryRead } from "../base/wait.ts";
+import { streamJob } from "../jobs/stream-job.ts";
 
 const POLL_INTERVAL_MS = 700;
 
@@ -32,8 +33,9 @@ export const logsCommand = defineCommand({
     const { client } = await openSession(context);
     const writer = createLogWriter(context.output);
     try {
-      const log = { id, isFollowed: options.follow, signal: context.signal };
-      for await (const entries of readLog(client, log)) writer.add(entries);
+      const log = { id, signal: context.signal };
+      const lines = options.follow ? followLog(client, log) : readLog(client, { ...log, isFollowed: false });
+      for await (const entries of lines) writer.add(entries);
     } catch (error) {
       writer.abort();
       throw error;
@@ -48,6 +50,24 @@ interface LogReading {
   /** Wait for more lines until the job is finished. Only then is a failed read retried. */
   readonly isFollowed: boolean;
   readonly signal: AbortSignal;
+  /** Where to begin; default: with the first line. */
+  readonly cursor?: string | null;
+}
+
+/**
+ * The lines as they come, until the job ends: by its stream of events, or by polling where there is none.
+ *
+ * @throws UserError INTERRUPTED once `signal` aborts
+ */
+async function* followLog(
+  client: PlatformClient,
+  { id, signal }: Pick<LogReading, "id" | "signal">,
+): AsyncGenerator<readonly LogEntry[]> {
+  for await (const event of streamJob(client, id, signal)) {
+    if (event.type === "log") yield event.entries;
+    if (event.type === "lost") yield* readLog(client, { id, isFollowed: true, signal, cursor: event.cursor });
+  }
+  if (signal.aborted) throw createInterruption();
 }
 
 /**
@@ -57,9 +77,9 @@ interface LogReading {
  */
 async function* readLog(
   client: PlatformClient,
-  { id, isFollowed, signal }: LogReading,
+  { id, isFollowed, signal, cursor = null }: LogReading,
 ): AsyncGenerator<readonly LogEntry[]> {
-  let query: { readonly cursor?: string } = {};
+  let query: { readonly cursor?: string } = cursor === null ? {} : { cursor };
   for (;;) {
     const readPage = () => client.getJobLog({ params: { id }, query });
     const { items, nextCursor } = isFollowed ? await retryRead(readPage, signal) : await readPage();

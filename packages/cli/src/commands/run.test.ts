@@ -185,17 +185,47 @@ test("status, result and logs of a job that was started detached", async () => {
 test("logs --follow continues until the job ends, and is one JSON array", async () => {
   const id = await startDetached();
   const running = start("logs", "--follow", id, "--json");
-  await waitFor("the first poll", () => peer.requests.find((request) => request.endsWith(`${id}/log`)));
+  await waitFor("the stream", () => peer.requests.find((request) => request.endsWith(`${id}/events`)));
   await finish(fail, ["late line"]);
   const { exitCode, stdout } = await running.ended;
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject([{ message: "late line" }]);
 });
 
-test("logs fetches a long log page by page, and each of its lines once, followed or not", async () => {
+test("logs --follow goes on behind the last line when its connection breaks", async () => {
+  const id = await startDetached();
+  const running = start("logs", "--follow", id);
+  await peer.writeLine("first");
+  await waitFor("the first line", () => running.stdout().match(/first/)?.[0]);
+  peer.breakConnections();
+  await peer.writeLine("second");
+  await waitFor("the second line", () => running.stdout().match(/second/)?.[0]);
+  await finish(succeed, ["third"]);
+  const { exitCode, stdout } = await running.ended;
+  expect(exitCode).toBe(0);
+  expect(stdout.match(/first|second|third/g)).toEqual(["first", "second", "third"]);
+  expect(peer.requests.some((request) => request.endsWith("/log"))).toBe(false);
+});
+
+test("run and logs --follow poll a platform that has no streams of events", async () => {
+  peer.forgetStreams();
+  const run = start("run");
+  await finish(succeed);
+  expect(await run.ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"sum": 42') });
+  const id = await startDetached();
+  const logs = start("logs", "--follow", id);
+  await waitFor("the first poll", () => peer.requests.find((request) => request.endsWith(`${id}/log`)));
+  await finish(succeed, ["one line"]);
+  expect(await logs.ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("one line") });
+});
+
+test("logs fetches a long log page by page, and each of its lines once, polled or not", async () => {
   const lines = Array.from({ length: 3000 }, (_, index) => `${index} ${"x".repeat(1000)}`);
   const id = await startDetached();
   await finish(succeed, lines);
+  const streamed = await call("logs", "--follow", id, "--json");
+  expect((JSON.parse(streamed.stdout) as { message: string }[]).map(({ message }) => message)).toEqual(lines);
+  peer.forgetStreams();
   for (const words of [
     ["logs", id, "--json"],
     ["logs", "--follow", id, "--json"],

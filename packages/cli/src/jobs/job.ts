@@ -5,6 +5,7 @@ import type { Output } from "../base/output.ts";
 import { cleanText } from "../base/output.ts";
 import type { PlatformClient } from "../base/session.ts";
 import { pause, retryRead } from "../base/wait.ts";
+import { streamJob } from "./stream-job.ts";
 
 /** State of a job. */
 export type Job = Awaited<ReturnType<PlatformClient["getJob"]>>;
@@ -29,12 +30,11 @@ export interface WaitOptions {
  *
  * @throws RequestRefused and network errors, temporary ones after retries
  */
-export async function waitForJob(
-  client: PlatformClient,
-  id: string,
-  { signal, timeoutSeconds, onState }: WaitOptions,
-): Promise<Job> {
+export async function waitForJob(client: PlatformClient, id: string, options: WaitOptions): Promise<Job> {
+  const { signal, timeoutSeconds, onState } = options;
   const deadline = Date.now() + timeoutSeconds * SECOND;
+  const streamed = await watchJob(client, id, options);
+  if (streamed !== null && (streamed.terminal || Date.now() >= deadline)) return streamed;
   for (;;) {
     const asked = Date.now();
     const hold = Math.max(1, Math.min(HOLD_SECONDS, Math.ceil((deadline - asked) / SECOND)));
@@ -42,6 +42,34 @@ export async function waitForJob(
     onState?.(job);
     if (job.terminal || signal.aborted || Date.now() >= deadline) return job;
     await pause(Math.max(0, SHORTEST_POLL - (Date.now() - asked)), signal);
+  }
+}
+
+/** The longest that a timer counts; who waits for longer polls in the end. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The last state that the stream of events has shown until the job ended, the timeout expired or `signal` aborted; null: none. */
+async function watchJob(
+  client: PlatformClient,
+  id: string,
+  { signal, timeoutSeconds, onState }: WaitOptions,
+): Promise<Job | null> {
+  const leaving = new AbortController();
+  const leave = () => leaving.abort();
+  signal.addEventListener("abort", leave);
+  const timer = setTimeout(leave, Math.min(timeoutSeconds * SECOND, LONGEST_TIMER_MS));
+  let last: Job | null = null;
+  try {
+    if (signal.aborted) return null;
+    for await (const event of streamJob(client, id, leaving.signal)) {
+      if (event.type !== "state") continue;
+      last = event.job;
+      onState?.(last);
+    }
+    return last;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", leave);
   }
 }
 

@@ -9,7 +9,7 @@ import { jobPresenter } from "@platform/engine/http/presenters";
 import { createHttpServer } from "@platform/engine/http/server";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
-import type { ExecutionStore } from "@platform/engine/store/execution-store";
+import type { Claim, ExecutionStore } from "@platform/engine/store/execution-store";
 import { createJsonCheck } from "@platform/engine/json-check/json-check";
 import type { Outcome } from "@platform/engine/python/port/runtime";
 import type { FastifyRequest } from "fastify";
@@ -82,6 +82,12 @@ export interface PlatformPeer {
   readonly finishJobs: (outcome: Outcome, log?: readonly string[]) => Promise<readonly string[]>;
   /** Names and values of the organisation's secrets that were set. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** From now on it is as a platform that has no streams of events. */
+  readonly forgetStreams: () => void;
+  /** Ends all connections that are open. */
+  readonly breakConnections: () => void;
+  /** Adds a line to the log of the job that waits first, which runs from then on. */
+  readonly writeLine: (line: string) => Promise<void>;
   /** From now on the audit log is not as it was written. */
   readonly breakAuditLog: () => void;
   readonly close: () => Promise<void>;
@@ -162,13 +168,18 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
   const output = createOutput({ out: SILENCE, err: SILENCE, isJson: false, noColor: true });
   const app = createHttpServer({ logger: createServerLogger(output, false) });
   const requests: string[] = [];
+  const streams = { areMissing: false };
+  const running: Claim[] = [];
   const uploads: number[] = [];
   const services: Service[] = [];
   const store = createMemoryStore();
   let isAuditLogBroken = false;
   const secrets = new Map<string, string>();
   let build = { steps: [] as readonly BuildStep[], isNew: true, shown: 0 };
-  app.addHook("onRequest", async (request) => void requests.push(`${request.method} ${request.url}`));
+  app.addHook("onRequest", async (request) => {
+    requests.push(`${request.method} ${request.url}`);
+    if (streams.areMissing && request.url.endsWith("/events")) throw new Problem("NOT_FOUND");
+  });
 
   const nextStep = (): Build => {
     const step = build.steps[Math.min(build.shown, build.steps.length - 1)];
@@ -308,7 +319,15 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
     breakAuditLog: () => {
       isAuditLogBroken = true;
     },
-    finishJobs: (outcome, log = []) => finishJobs(store, outcome, log),
+    finishJobs: async (outcome, log = []) => finishJobs(store, running, { outcome, log }),
+    forgetStreams: () => {
+      streams.areMissing = true;
+    },
+    breakConnections: () => app.server.closeAllConnections(),
+    writeLine: async (line) => {
+      running.push(...(await claimJobs(store)));
+      for (const claim of running) await store.appendLog(claim, toLines([line]));
+    },
     close: async () => {
       executions.close();
       await app.close();
@@ -342,27 +361,34 @@ async function countBytes(body: unknown): Promise<number> {
   return bytes;
 }
 
-async function finishJobs(
-  store: ExecutionStore,
-  outcome: Outcome,
-  log: readonly string[],
-): Promise<readonly string[]> {
-  const free = { cpu: 100, memory: 100 };
-  const request = {
+async function claimJobs(store: ExecutionStore): Promise<readonly Claim[]> {
+  const { claims } = await store.claim({
     workerId: "w",
-    sandboxLevel: "B" as const,
+    sandboxLevel: "B",
     limit: 100,
-    free,
+    free: { cpu: 100, memory: 100 },
     leaseSeconds: 60,
     excludedVersionIds: [],
-  };
-  const { claims } = await store.claim(request);
+  });
+  return claims;
+}
+
+/** All that wait, and those that run already. */
+async function finishJobs(
+  store: ExecutionStore,
+  running: Claim[],
+  { outcome, log }: { readonly outcome: Outcome; readonly log: readonly string[] },
+): Promise<readonly string[]> {
+  const claims = [...running.splice(0), ...(await claimJobs(store))];
   for (const claim of claims) {
-    const lines = log.map((message) => ({ time: Date.now(), severity: "INFO" as const, message }));
-    await store.appendLog(claim, lines);
+    await store.appendLog(claim, toLines(log));
     await store.finish(claim, outcome);
   }
   return claims.map((claim) => Buffer.from(claim.body).toString("utf8"));
+}
+
+function toLines(messages: readonly string[]) {
+  return messages.map((message) => ({ time: Date.now(), severity: "INFO" as const, message }));
 }
 
 function readPort(address: AddressInfo | string | null): number {

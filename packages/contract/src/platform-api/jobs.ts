@@ -72,6 +72,12 @@ export const JOBS_API = {
       "About 1 MB per page. `nextCursor` is null once the job is finished and its last line has been returned.",
     responses: { 200: { description: "One page", schema: pageOf("LogPage", LogEntrySchema) } },
   },
+  streamJobEvents: {
+    ...SERVICE_API.streamEvents,
+    ...READ,
+    path: "/jobs/{id}/events",
+    summary: "Follow a job as server-sent events",
+  },
   cancelJob: {
     ...SERVICE_API.cancelExecution,
     ...RUN,

@@ -20,6 +20,7 @@ import type {
   Page,
   PinnedOutput,
   PinnedTarget,
+  StoreEvent,
   StoredResult,
 } from "../store/execution-store.ts";
 import type { ExecutionDigests } from "../store/digests.ts";
@@ -35,7 +36,12 @@ import { findOutputPool, findPools } from "./find-pools.ts";
 import type { NamedPool } from "./find-pools.ts";
 import type { AcceptedBody } from "./start-body.ts";
 import { acceptStartBody } from "./start-body.ts";
+import { createFollowers } from "./followers.ts";
+import type { Follow, FollowRequest } from "./followers.ts";
+import { createStreamRoom } from "./stream-room.ts";
+import type { StreamRoom } from "./stream-room.ts";
 import { createWaiters } from "./waiters.ts";
+import type { Waiters } from "./waiters.ts";
 
 /** The use cases of executions. The caller names the owner; executions of other owners are treated as if they did not exist. */
 export interface Executions {
@@ -64,6 +70,8 @@ export interface Executions {
   ) => Promise<{ readonly record: ExecutionRecord; readonly digests: ExecutionDigests }>;
   /** @throws Problem LOG_EXPIRED, and INVALID_INPUT for a cursor that is not the `nextCursor` of a page */
   readonly log: (id: string, ownerId: string, cursor?: string) => Promise<LogPage>;
+  /** The states and log lines of one execution until its end. */
+  readonly follow: (asked: FollowRequest) => Follow;
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   /** The state after the request. A RUNNING execution stays RUNNING until its worker has ended it. */
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord>;
@@ -87,6 +95,8 @@ export interface ExecutionsOptions {
   readonly retentionDays?: RetentionDays;
   /** Default `DEFAULT_QUEUE_LIMITS`. */
   readonly queueLimits?: QueueLimits;
+  /** Default: one of its own, with `DEFAULT_STREAM_LIMITS`. */
+  readonly room?: StreamRoom;
   /** Milliseconds since the epoch; default: the time of day. */
   readonly now?: () => number;
   /** Called when input of this version was not checked at the start because the check takes too long. */
@@ -103,27 +113,20 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const validator = createInputValidator(options.onUndecided);
   const admission = createAdmission({ store, limits: options.queueLimits ?? DEFAULT_QUEUE_LIMITS });
   const retention = createRetention({ days: retentionDays, wasRemoved: store.wasRemoved, now });
-  const unsubscribe = store.subscribe((event) => {
-    if (event.type === "reset") cache.clear();
-    if (event.type !== "changed") return;
-    if (event.record === undefined || isFinal(event.record.status)) ends.add();
-    if (event.record) cache.put(event.record);
-    else cache.forget(event.id);
-    waiters.notify(event.id, event.record ?? null);
-  });
   const state: Executions["state"] = async (id, ownerId) =>
     retention.requireKept(id, await cache.find(id, ownerId));
+  const { room = createStreamRoom() } = options;
+  const { requireLog } = retention;
+  const followers = createFollowers({ store, room, find: state, requireLog });
+  const unsubscribe = store.subscribe((event) => {
+    if (event.type === "changed" && (event.record === undefined || isFinal(event.record.status))) ends.add();
+    noteChange(event, cache, waiters);
+    followers.notice(event);
+  });
 
+  const { targets } = options;
   return {
-    start: createStart({
-      store,
-      inputs,
-      targets: options.targets,
-      cache,
-      validator,
-      admission,
-      retentionDays,
-    }),
+    start: createStart({ store, inputs, targets, cache, validator, admission, retentionDays }),
     peek: (id, ownerId) => {
       const known = cache.peek(id, ownerId);
       return known === undefined || retention.hasExpired(known) ? undefined : known;
@@ -142,6 +145,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       if (page === null) throw await retention.describeMissing(id);
       return page;
     },
+    follow: followers.follow,
     results: options.results ?? NO_RESULTS,
     list: (ownerId, filter) => store.list(ownerId, filter),
     cancel: async (id, ownerId) => retention.requireKept(id, await store.cancel(id, ownerId)),
@@ -149,8 +153,18 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       unsubscribe();
       admission.close();
       waiters.close();
+      followers.close();
     },
   };
+}
+
+/** Before anybody else looks for it. */
+function noteChange(event: StoreEvent, cache: RecordCache, waiters: Waiters): void {
+  if (event.type === "reset") cache.clear();
+  if (event.type !== "changed") return;
+  if (event.record) cache.put(event.record);
+  else cache.forget(event.id);
+  waiters.notify(event.id, event.record ?? null);
 }
 
 const NO_RESULTS: Pick<ResultStore, "read"> = {

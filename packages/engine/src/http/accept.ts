@@ -3,15 +3,21 @@ import { BODY_TYPES, FORM_TYPE } from "@platform/contract/operation";
 import type { Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 
-/** Checks that `Accept` allows JSON, unless the answer has a type of its own. @throws Problem NOT_ACCEPTABLE */
-export function requireJsonAccepted(request: FastifyRequest, { answerMode }: Operation): void {
+const JSON_ANSWER = {
+  name: "application/json",
+  accepted: /(?:application|\*)\/(?:json|\*|[\w.-]+\+json)/i,
+} as const;
+const EVENTS_ANSWER = { name: "text/event-stream", accepted: /(?:text|\*)\/(?:event-stream|\*)/i } as const;
+
+/** Checks that `Accept` allows JSON, or events where the row answers those; content has a type of its own. @throws Problem NOT_ACCEPTABLE */
+export function requireAccepted(request: FastifyRequest, { answerMode }: Operation): void {
   if (answerMode === "content") return;
+  const { name, accepted } = answerMode === "events" ? EVENTS_ANSWER : JSON_ANSWER;
   const accept = request.headers.accept;
-  if (accept === undefined || accept === "" || /(?:application|\*)\/(?:json|\*|[\w.-]+\+json)/i.test(accept))
-    return;
+  if (accept === undefined || accept === "" || accepted.test(accept)) return;
   throw new Problem(
     "NOT_ACCEPTABLE",
-    `Only application/json can be answered, and the Accept header "${accept.slice(0, 100)}" excludes it.`,
+    `Only ${name} can be answered, and the Accept header "${accept.slice(0, 100)}" excludes it.`,
   );
 }
 

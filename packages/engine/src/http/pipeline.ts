@@ -7,12 +7,14 @@ import type {
 } from "fastify";
 import type { Operation, OperationTable, RateClass } from "@platform/contract/operation";
 import { readMonotonic } from "../base/monotonic.ts";
-import { refuseIdempotencyKey, requireBodyType, requireJsonAccepted } from "./accept.ts";
+import { refuseIdempotencyKey, requireBodyType, requireAccepted } from "./accept.ts";
 import { allowUpload } from "./body-deadline.ts";
 import { pickBody, readBodiesAs } from "./bodies.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
 import { sendOAuthProblem } from "./oauth-problem.ts";
 import { observeAs } from "./observe-requests.ts";
+import { STREAM_TIMES, createStreamKeeper, sendEvents } from "./event-stream.ts";
+import type { SentEvents, StreamKeeper, StreamTimes } from "./event-stream.ts";
 import { sendContent } from "./send-content.ts";
 import type { SentContent } from "./send-content.ts";
 import type { AuditStage, OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
@@ -39,10 +41,14 @@ export interface PipelineOptions<T extends OperationTable, C> {
   readonly audit?: AuditStage<C>;
   /** Checks that apply to all operations besides their schemas. @throws Problem INVALID_INPUT */
   readonly validate?: (request: FastifyRequest) => void;
+  /** Of streams of events; default `STREAM_TIMES`. */
+  readonly streamTimes?: StreamTimes;
   readonly handlers: OperationHandlers<T, C>;
 }
 
-type Guards<C> = Omit<PipelineOptions<OperationTable, C>, "prefix" | "handlers">;
+interface Guards<C> extends Omit<PipelineOptions<OperationTable, C>, "prefix" | "handlers" | "streamTimes"> {
+  readonly keeper: StreamKeeper;
+}
 
 const CALLER = "caller";
 const ADMITTED_AT = "admittedAt";
@@ -63,7 +69,11 @@ export async function registerOperations<T extends OperationTable, C>(
   table: T,
   options: PipelineOptions<T, C>,
 ): Promise<void> {
-  const { prefix, handlers, ...guards } = options;
+  const { prefix, handlers, streamTimes = STREAM_TIMES, ...given } = options;
+  const keeper = createStreamKeeper(streamTimes);
+  // Before the server waits for its connections.
+  app.addHook("preClose", async () => keeper.close());
+  const guards = { ...given, keeper };
   await app.register(
     async (scope) => {
       scope.decorateRequest(CALLER, null);
@@ -134,7 +144,7 @@ function createGate<C>(
   return (request, reply, done) => {
     observe(request);
     try {
-      requireJsonAccepted(request, operation);
+      requireAccepted(request, operation);
       const caller = guards.authenticate(request);
       if (caller instanceof Promise) return caller.then((known: C) => admit(request, reply, known));
       const refusal = admit(request, reply, caller);
@@ -177,7 +187,7 @@ function createPublicGate(operation: Operation, observe: ReturnType<typeof obser
   return (request, _reply, done) => {
     observe(request);
     try {
-      requireJsonAccepted(request, operation);
+      requireAccepted(request, operation);
       requireBodyType(request, operation);
     } catch (error) {
       done(error instanceof Error ? error : new Error("a request could not be admitted", { cause: error }));
@@ -193,7 +203,7 @@ function createHandler<C>(
   guards: Guards<C>,
 ): RouteHandlerMethod {
   const { bodyMode, answerMode, allows } = operation;
-  const { audit } = guards;
+  const { audit, keeper } = guards;
   const isRecorded = operation.audit !== null && operation.rate !== "start";
   const isAskedAgain = allows !== "public" && bodyMode !== "none";
   const send = (
@@ -202,6 +212,14 @@ function createHandler<C>(
     answer: Reply,
   ): FastifyReply | Promise<FastifyReply> => {
     if (answerMode === "content") return sendContent(request, reply, answer.body as SentContent);
+    if (answerMode === "events") {
+      const events = answer.body as SentEvents;
+      const requireStill = async () => {
+        const caller = allows === "public" ? null : await admitAgain(operation, guards, request);
+        events.requireStill?.(caller);
+      };
+      return sendEvents(request, reply, events, { keeper, requireStill });
+    }
     reply.code(answer.status);
     if (answer.headers !== undefined) reply.headers(answer.headers);
     if (answerMode === "bytes" && answer.body !== undefined) reply.header("content-type", JSON_TYPE);

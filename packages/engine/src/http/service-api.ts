@@ -15,6 +15,9 @@ import type { Owner } from "../store/owner.ts";
 import { describeQuota } from "../store/quota.ts";
 import { frameResult } from "./large-result.ts";
 import { linkNext, parseListFilter } from "./paging.ts";
+import { mapEvents, readLastEventId, renderClosed, renderEvent } from "./event-stream.ts";
+import type { SentEvents } from "./event-stream.ts";
+import type { ExecutionEvent } from "../executions/followers.ts";
 import { registerOperations } from "./pipeline.ts";
 import type { PipelineOptions } from "./pipeline.ts";
 import { toStatusRecord } from "./presenters.ts";
@@ -47,7 +50,7 @@ export interface ExecutionHandlerOptions<C> {
 export interface ServiceApiOptions<C>
   extends
     ExecutionHandlerOptions<C>,
-    Pick<PipelineOptions<ServiceApi, C>, "prefix" | "authenticate" | "limit"> {}
+    Pick<PipelineOptions<ServiceApi, C>, "prefix" | "authenticate" | "limit" | "streamTimes"> {}
 
 interface Rendered {
   readonly body: string;
@@ -71,12 +74,13 @@ type Asked = Pick<OperationRequest<ServiceApi["getState"], unknown>, "http" | "r
 /** The service API of the gateway and of the local server; the prefix is the route of the base URL, `""` for the local server. */
 export async function registerServiceApi<C>(
   app: FastifyInstance,
-  { prefix, authenticate, limit, ...options }: ServiceApiOptions<C>,
+  { prefix, authenticate, limit, streamTimes, ...options }: ServiceApiOptions<C>,
 ): Promise<void> {
   await registerOperations(app, SERVICE_API, {
     prefix,
     authenticate,
     ...(limit === undefined ? {} : { limit }),
+    ...(streamTimes === undefined ? {} : { streamTimes }),
     handlers: createExecutionHandlers(options),
   });
 }
@@ -84,7 +88,11 @@ export async function registerServiceApi<C>(
 /** The operations on executions: the same code behind the gateway, the jobs of the platform API, and the local server. */
 export function createExecutionHandlers<C>(options: ExecutionHandlerOptions<C>): Handlers<C> {
   const tools = { ...options, render: createRenderer() };
-  return { ...createStateHandlers(tools), ...createContentHandlers(tools) };
+  return {
+    ...createStateHandlers(tools),
+    ...createContentHandlers(tools),
+    streamEvents: createEventsHandler(tools),
+  };
 }
 
 function createStateHandlers<C>({
@@ -173,6 +181,60 @@ function createContentHandlers<C>({
       return { status: 200, headers, body: presenter.log(page) };
     },
   };
+}
+
+function createEventsHandler<C>({
+  executions,
+  render,
+  ownerOf,
+  requireLogs,
+}: Tools<C>): Handlers<C>["streamEvents"] {
+  return ({ http, caller, params }) => {
+    const areLogsShown = mayReadLogs(requireLogs, caller);
+    const position = readLastEventId(http);
+    const { events, stop } = executions.follow({
+      id: params.id.toLowerCase(),
+      owner: ownerOf(caller),
+      ...(areLogsShown ? {} : { logPosition: null }),
+      ...(areLogsShown && position !== undefined ? { logPosition: position } : {}),
+    });
+    const body: SentEvents<C> = {
+      events: mapEvents(events, (event) => renderExecutionEvent(event, render)),
+      stop,
+      // A stream goes on with what it has begun with, or not at all.
+      ...(areLogsShown && requireLogs !== undefined ? { requireStill: requireLogs } : {}),
+    };
+    // The pipeline hands its own callers back.
+    return { status: 200, body: body as SentEvents };
+  };
+}
+
+function mayReadLogs<C>(requireLogs: Tools<C>["requireLogs"], caller: C): boolean {
+  try {
+    requireLogs?.(caller);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function renderExecutionEvent(event: ExecutionEvent, render: Tools<unknown>["render"]): Uint8Array | string {
+  switch (event.type) {
+    case "state":
+      return renderEvent("state", render(event.record).body);
+    case "log":
+      return Buffer.concat([
+        Buffer.from(`id: ${event.position}\nevent: log\ndata: `),
+        event.lines,
+        Buffer.from("\n\n"),
+      ]);
+    case "end":
+      return renderEvent("end", "{}");
+    case "closed":
+      return renderClosed(event.problem);
+    default:
+      return event satisfies never;
+  }
 }
 
 function describeFile({ results }: Executions, { name, hash, bytes }: StoredFile): SentContent {

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Operation, OperationTable } from "@platform/contract/operation";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { SentEvents } from "./event-stream.ts";
 import type { SentContent } from "./send-content.ts";
 import type { Static, TSchema } from "typebox";
 
@@ -53,7 +54,9 @@ export type OperationRequest<O extends Operation, C> = HandlerRequest<
 /** What a handler answers: a status that the operation lists, and its body. */
 export type OperationReply<O extends Operation> = O extends { readonly answerMode: "content" }
   ? { readonly status: 200; readonly body: SentContent; readonly headers?: undefined }
-  : ReplyOf<O>;
+  : O extends { readonly answerMode: "events" }
+    ? { readonly status: 200; readonly body: SentEvents; readonly headers?: undefined }
+    : ReplyOf<O>;
 
 type ReplyOf<O extends Operation> = {
   [S in keyof O["responses"]]: O["responses"][S] extends { readonly schema: infer T extends TSchema }

@@ -21,7 +21,11 @@ import type {
   RunnableVersion,
 } from "../python/port/runtime.ts";
 import type { Owner } from "./owner.ts";
+import type { StoreEvent } from "./store-event.ts";
+import type { Watched, WatchedChange } from "./watched.ts";
 import type { ExecutionQuota } from "./quota.ts";
+
+export type { StoreEvent } from "./store-event.ts";
 
 /** Bookkeeping of one execution; times in milliseconds since the epoch. */
 export interface ExecutionRecord {
@@ -261,16 +265,9 @@ export interface LogPage {
   readonly lines: Uint8Array;
   /** Cursor of the next page; null once the execution is final and its last line was read. */
   readonly nextCursor: string | null;
+  /** Cursor of what comes behind these lines, also of the last ones. */
+  readonly position: string;
 }
-
-/** A change in the store. Events only make things faster; correctness does not depend on them, since they can be lost. */
-export type StoreEvent =
-  | { readonly type: "pending" }
-  /** The record is present when the change was made in this process. */
-  | { readonly type: "changed"; readonly id: string; readonly record?: ExecutionRecord }
-  | { readonly type: "cancel"; readonly id: string }
-  /** Events may have been lost: drop cached values and read again. */
-  | { readonly type: "reset" };
 
 /** Stores executions. Two adapters (PostgreSQL, memory), one conformance suite. */
 export interface ExecutionStore extends WorkerRegistry {
@@ -282,10 +279,17 @@ export interface ExecutionStore extends WorkerRegistry {
   /** Null: the owner has no such execution. The digests are made when they are asked for. */
   readonly readDigests: (id: string, ownerId: string) => Promise<ExecutionDigests | null>;
   /**
-   * About LOG_PAGE_BYTES of the lines after `cursor`, or from the first line on; null when the owner has no such execution.
+   * About `pageBytes` (default LOG_PAGE_BYTES) of the lines after `cursor`, or from the first line on; null when the owner has no such execution.
    * @throws Problem INVALID_INPUT for a cursor that is not the `nextCursor` of a page
    */
-  readonly readLog: (id: string, ownerId: string, cursor?: string) => Promise<LogPage | null>;
+  readonly readLog: (
+    id: string,
+    ownerId: string,
+    cursor?: string,
+    pageBytes?: number,
+  ) => Promise<LogPage | null>;
+  /** Those whose state is another one, or whose log has more lines. One query for all of them, of which there are `MAX_WATCHED` at most. */
+  readonly readChanges: (watched: readonly Watched[]) => Promise<readonly WatchedChange[]>;
   /** Whether executions of the time of this id have been removed: one that is not there may have been. Missing: none was. */
   readonly wasRemoved?: (id: string) => Promise<boolean>;
   /** Newest first. */

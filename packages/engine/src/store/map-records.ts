@@ -15,6 +15,10 @@ export function mapRecords(
       const { items, nextCursor } = await store.list(ownerId, filter);
       return { items: items.map(complete), nextCursor };
     },
+    readChanges: async (watched) => {
+      const changes = await store.readChanges(watched);
+      return changes.map((change) => ({ ...change, record: complete(change.record) }));
+    },
     subscribe: (listener) =>
       store.subscribe((event) => {
         const hasRecord = event.type === "changed" && event.record !== undefined;

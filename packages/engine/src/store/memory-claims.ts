@@ -101,7 +101,9 @@ export function createEnds(
     },
     appendLog: async (claim, lines) => {
       const entry = entries.byId.get(claim.id);
-      if (entry !== undefined && isHeld(entry, claim)) for (const line of lines) entry.log.push(line);
+      if (entry === undefined || lines.length === 0 || !isHeld(entry, claim)) return;
+      for (const line of lines) entry.log.push(line);
+      entries.emit({ type: "log", id: claim.id });
     },
   };
 }

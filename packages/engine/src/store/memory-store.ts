@@ -43,7 +43,10 @@ export function createMemoryStore(): ExecutionStore {
 /** The operations of callers on their executions. */
 function createRecords(
   entries: MemoryEntries,
-): Pick<ExecutionStore, "create" | "find" | "readResult" | "readDigests" | "readLog" | "list" | "cancel"> {
+): Pick<
+  ExecutionStore,
+  "create" | "find" | "readResult" | "readDigests" | "readLog" | "readChanges" | "list" | "cancel"
+> {
   return {
     create: async (execution) => {
       const known = entries.byId.get(execution.id);
@@ -65,10 +68,17 @@ function createRecords(
       const entry = entries.findOwned(id, ownerId);
       return entry === undefined ? null : describeDigests(entry);
     },
-    readLog: async (id, ownerId, cursor) => {
+    readLog: async (id, ownerId, cursor, pageBytes = LOG_PAGE_BYTES) => {
       const entry = entries.findOwned(id, ownerId);
-      return entry === undefined ? null : readLogPage(entry, cursor);
+      return entry === undefined ? null : readLogPage(entry, pageBytes, cursor);
     },
+    readChanges: async (watched) =>
+      watched.flatMap(({ id, ownerId, status, logPosition }) => {
+        const entry = entries.findOwned(id, ownerId);
+        if (entry === undefined) return [];
+        const hasMoreLog = logPosition !== null && Number(logPosition) < entry.log.length;
+        return hasMoreLog || entry.record.status !== status ? [{ record: entry.record, hasMoreLog }] : [];
+      }),
     list: async (ownerId, filter) => listEntries([...entries.byId.values()], ownerId, filter),
     cancel: async (id, ownerId) => {
       const entry = entries.findOwned(id, ownerId);
@@ -102,12 +112,13 @@ function nameContent(content: Uint8Array): ContentName {
 }
 
 /** The cursor counts lines. */
-function readLogPage({ log, record }: Entry, cursor = "0"): LogPage {
+function readLogPage({ log, record }: Entry, pageBytes: number, cursor = "0"): LogPage {
   if (!/^\d{1,15}$/.test(cursor)) throw refuseCursor();
   const lines: string[] = [];
   let bytes = 0;
-  for (const line of log.slice(Number(cursor))) {
-    if (bytes >= LOG_PAGE_BYTES) break;
+  for (let at = Number(cursor); at < log.length && bytes < pageBytes; at += 1) {
+    const line = log[at];
+    if (line === undefined) break;
     const text = JSON.stringify(toLogEntry(line));
     lines.push(text);
     bytes += Buffer.byteLength(text);
@@ -116,6 +127,7 @@ function readLogPage({ log, record }: Entry, cursor = "0"): LogPage {
   return {
     lines: Buffer.from(`[${lines.join(",")}]`),
     nextCursor: next >= log.length && isFinal(record.status) ? null : String(next),
+    position: String(next),
   };
 }
 

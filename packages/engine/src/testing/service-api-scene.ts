@@ -1,9 +1,12 @@
 import type { KeptDays } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
 import { pino } from "pino";
 import { DAY } from "../base/time.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import type { ResultStore } from "../content/result-store.ts";
 import { createExecutions } from "../executions/executions.ts";
+import type { StreamRoom } from "../executions/stream-room.ts";
+import type { StreamTimes } from "../http/event-stream.ts";
 import { hostedPresenter, jobPresenter, localPresenter } from "../http/presenters.ts";
 import { createHttpServer } from "../http/server.ts";
 import { registerServiceApi } from "../http/service-api.ts";
@@ -40,14 +43,28 @@ const PREFIXES = [
 
 const readNothing: ResultStore["read"] = () => Promise.reject(new Error("there is no content"));
 
+interface SceneOptions {
+  readonly room?: StreamRoom;
+  readonly streamTimes?: StreamTimes;
+  /** @throws Problem FORBIDDEN: of the owner who may not read logs */
+  readonly requireLogs?: (owner: string) => void;
+}
+
 /** The service API over a store in memory, as the gateway, as jobs and as the local server show it. */
-export async function openServiceApiScene() {
+export async function openServiceApiScene({ room, streamTimes, requireLogs }: SceneOptions = {}) {
   const clock: { now: number | null } = { now: null };
   const said: { kept: KeptDays | undefined } = { kept: undefined };
   const store = createMemoryStore();
   const contents = { read: readNothing };
+  /** Owners whose token was revoked. */
+  const revoked = new Set<string>();
+  const authenticate = (owner: string): string => {
+    if (revoked.has(owner)) throw new Problem("UNAUTHENTICATED");
+    return owner;
+  };
   const executions = createExecutions({
     store,
+    ...(room === undefined ? {} : { room }),
     retentionDays: { result: RETENTION_DAYS, log: LOG_RETENTION_DAYS, most: 60 },
     results: { read: (hash, range) => contents.read(hash, range) },
     queueLimits: { perOwner: 300, total: 301 },
@@ -65,7 +82,9 @@ export async function openServiceApiScene() {
       presenter,
       executions,
       authenticate: (request) =>
-        prefix === "/hosted" ? String(request.headers["x-owner"] ?? "alice") : "alice",
+        authenticate(prefix === "/hosted" ? String(request.headers["x-owner"] ?? "alice") : "alice"),
+      ...(streamTimes === undefined ? {} : { streamTimes }),
+      ...(requireLogs === undefined ? {} : { requireLogs }),
       ownerOf: createOwner,
       targetOf: () => ({ ...TARGET, ...(said.kept === undefined ? {} : { kept: said.kept }) }),
       baseOf: () => prefix,
@@ -104,6 +123,8 @@ export async function openServiceApiScene() {
   return {
     app,
     store,
+    executions,
+    revoked,
     /** What results are read from that are not in rows. */
     contents,
     start,

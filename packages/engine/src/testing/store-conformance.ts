@@ -14,6 +14,7 @@ import {
   describeResult,
 } from "./reading-conformance.ts";
 import { describeWorkers } from "./worker-conformance.ts";
+import { describeWatching } from "./watching-conformance.ts";
 
 /** What a test needs of an adapter. `close` frees everything, the store included. */
 export interface StoreUnderTest {
@@ -54,5 +55,6 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeList(use);
     describeKept(use);
     describeEvents(use);
+    describeWatching(use);
   });
 }

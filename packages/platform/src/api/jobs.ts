@@ -55,6 +55,7 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
     getJobResultFile: handlers.getResultFile,
     getJobReceipt: handlers.getReceipt,
     getJobLog: handlers.getLog,
+    streamJobEvents: handlers.streamEvents,
     cancelJob: handlers.cancelExecution,
   };
 }

@@ -19,6 +19,8 @@ export interface Events {
   readonly emitPending: () => void;
   readonly emitChanged: (record: ExecutionRecord) => void;
   readonly emitCancel: (id: string) => void;
+  /** In this process only: each line would otherwise cost a notification. */
+  readonly emitLog: (id: string) => void;
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
   readonly close: () => void;
 }
@@ -43,6 +45,7 @@ export function createEvents(database: Database): Events {
     emitPending: () => emit({ type: "pending" }),
     emitChanged: (record) => emit({ type: "changed", id: record.id, record }),
     emitCancel: (id) => emit({ type: "cancel", id }),
+    emitLog: (id) => emit({ type: "log", id }),
     subscribe: (listener) => {
       listeners.add(listener);
       stopListening ??= listen();

@@ -20,6 +20,7 @@ import { measureQueue } from "./measure-queue.ts";
 import type { QueueMeasure } from "./measure-queue.ts";
 import { notePreparing } from "./preparing.ts";
 import { readDigests } from "./read-digests.ts";
+import { readChanges } from "./read-changes.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
 import { surveyQueue } from "./survey-queue.ts";
@@ -107,13 +108,14 @@ export function createPostgresExecutionStore({
   const creator = createCreator(database, events, newClaims);
   const finisher = createFinisher({ vital, large }, events);
   // On the same connections as ends, since an end waits for the last lines.
-  const log = createLogWriter(vital);
+  const log = createLogWriter(vital, events.emitLog);
   return {
     create: creator.add,
     find: (id, ownerId) => findExecution(database, id, ownerId),
     readResult: (id, ownerId) => readResult(database, id, ownerId),
     readDigests: (id, ownerId) => readDigests(database, id, ownerId),
-    readLog: (id, ownerId, cursor) => readLog(database, id, ownerId, cursor),
+    readLog: (id, ownerId, cursor, pageBytes) => readLog(database, { id, ownerId, cursor, pageBytes }),
+    readChanges: (watched) => readChanges(database, watched),
     wasRemoved: (id) => wasRemoved(database, id),
     list: (ownerId, filter) => listExecutions(database, ownerId, filter),
     cancel: (id, ownerId) => cancelExecution(database, events, id, ownerId),

@@ -29,8 +29,8 @@ export interface LogWriter {
   readonly drain: () => Promise<void>;
 }
 
-/** Writes lines in groups, one flush at a time. */
-export function createLogWriter(database: Database): LogWriter {
+/** Writes lines in groups, one flush at a time. `onWritten`: lines of this execution were written, or dropped. */
+export function createLogWriter(database: Database, onWritten: (id: string) => void): LogWriter {
   const nextSeq = createSequence();
   const pending = new Map<string, Promise<unknown>>();
   const batcher: Batcher<Chunk, true> = createBatcher({
@@ -38,7 +38,11 @@ export function createLogWriter(database: Database): LogWriter {
     maxBytes: 4 * MEGABYTE,
     maxInFlight: 1,
     measureBytes: ({ lines }) => lines.byteLength,
-    flush: (chunks) => insertChunks(database, chunks),
+    flush: async (chunks) => {
+      const written = await insertChunks(database, chunks);
+      for (const { claim } of chunks) onWritten(claim.id);
+      return written;
+    },
   });
   return {
     append: async (claim, lines) => {

@@ -19,6 +19,14 @@ interface ChunkRow {
   readonly isLast: boolean | null;
 }
 
+/** Which page to read: see `ExecutionStore.readLog`. */
+interface LogReading {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly cursor?: string | undefined;
+  readonly pageBytes?: number | undefined;
+}
+
 /** Chunks are written in the order of `seq`, one flush at a time, so no chunk appears before a cursor later on. */
 const describeRead = (
   executions: string,
@@ -30,27 +38,33 @@ const describeRead = (
     from (
       select seq, lines from ${logs} where id = $1 and seq > $3 order by seq limit ${MAX_CHUNKS + 1}
     ) c window by_seq as (order by c.seq)
-  ) l on l.bytes_before < ${LOG_PAGE_BYTES} and l.position <= ${MAX_CHUNKS}
+  ) l on l.bytes_before < $4 and l.position <= ${MAX_CHUNKS}
   where ${lookUp("e", "$1::uuid", "e.owner_id = $2")}
   order by l.seq`;
 
 /** `ExecutionStore.readLog` for PostgreSQL. @throws Problem INVALID_INPUT for an invalid cursor */
 export async function readLog(
   database: Database,
-  id: string,
-  ownerId: string,
-  cursor?: string,
+  { id, ownerId, cursor, pageBytes = LOG_PAGE_BYTES }: LogReading,
 ): Promise<LogPage | null> {
-  const [after] = decodeCursor(cursor, [isSeq]) ?? ["0"];
+  const after = decodePosition(cursor);
   if (!isUuid(id) || !isUuid(ownerId)) return null;
-  const rows = await readChunks(database, id, [id, ownerId, after]);
+  const rows = await readChunks(database, id, [id, ownerId, after, pageBytes]);
   const last = rows.at(-1);
   if (last === undefined) return null;
   const isComplete = isFinal(last.status) && (last.seq === null || last.isLast === true);
+  const position = encodeCursor([last.seq ?? after]);
   return {
     lines: joinChunks(rows.flatMap(({ lines }) => (lines === null ? [] : [lines]))),
-    nextCursor: isComplete ? null : encodeCursor([last.seq ?? after ?? "0"]),
+    nextCursor: isComplete ? null : position,
+    position,
   };
+}
+
+/** The last chunk that was read; missing: none. @throws Problem INVALID_INPUT */
+export function decodePosition(cursor: string | undefined): string {
+  const [after = "0"] = decodeCursor(cursor, [isSeq]) ?? [];
+  return after;
 }
 
 /** Where they are, and, for what may have been moved, where they are then: each has all lines of an execution, or none. */

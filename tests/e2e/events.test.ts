@@ -1,0 +1,67 @@
+import { afterEach, expect, test } from "vitest";
+import { createWorld } from "../support/world.ts";
+import type { World } from "../support/world.ts";
+
+const MINUTE = 60_000;
+const PROGRAM = `
+import time
+
+def run():
+    print("one")
+    while True:
+        time.sleep(0.1)
+`;
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+
+test(
+  "an execution that runs in another process is followed at the gateway, line by line, to its end",
+  { timeout: 4 * MINUTE },
+  async () => {
+    world = await createWorld({ role: "gateway,control,builder" });
+    await world.start({
+      role: "worker",
+      flags: ["--worker-cpu", "1", "--worker-memory", "1"],
+    });
+    const { serviceKey } = await world.deploy(await world.createProject("teller", PROGRAM));
+    const consumer = await world.subscribe(serviceKey);
+    const { body } = await consumer.start({});
+    const response = await fetch(`${consumer.endpoint}${body.id}/events`, {
+      headers: { authorization: `Bearer ${consumer.token}` },
+    });
+    expect(response.status).toBe(200);
+    const shown: string[] = [];
+    for await (const [event, value] of readEvents(response)) {
+      if (Array.isArray(value)) {
+        shown.push(...value.map(({ message }) => message));
+        // What it has said has been seen while it runs.
+        await consumer.call("PUT", `${body.id}/cancel`);
+      } else shown.push(value.status ?? event);
+    }
+    expect(shown.filter((text) => text !== "PENDING" && text !== "RUNNING")).toEqual([
+      "one",
+      "FAILED",
+      "end",
+    ]);
+    expect(shown).toContain("RUNNING");
+  },
+);
+
+type EventData = { readonly status?: string } | { readonly message: string }[];
+
+async function* readEvents({ body }: Response): AsyncGenerator<[string, EventData]> {
+  let text = "";
+  for await (const piece of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    const events = text.split("\n\n");
+    text = events.pop() ?? "";
+    for (const event of events) {
+      const [, name, data] = /^event: (.*)\ndata: (.*)$/m.exec(event) ?? [];
+      if (name !== undefined && data !== undefined) yield [name, JSON.parse(data) as EventData];
+    }
+  }
+}
