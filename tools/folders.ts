@@ -281,11 +281,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "cli/base": ["engine/base"],
   "cli/jobs": ["engine/base"],
   "cli/pools": ["engine/base"],
+  "cli/conformance": ["engine/base"],
   "cli/receipts": ["engine/base", "engine/executions"],
   "cli/project": ["engine/base", "engine/project"],
   // A composition root as well: the local server is the engine with a store in memory.
   "cli/serve": ["engine/*"],
   "cli/commands": [
+    "cli/conformance",
     "cli/jobs",
     "cli/pools",
     "cli/project",

@@ -7,6 +7,7 @@ import {
 } from "./applications.ts";
 import { auditCommand } from "./audit.ts";
 import { cancelCommand } from "./cancel.ts";
+import { checkCommand } from "./check.ts";
 import { compressCommand } from "./compress.ts";
 import { initCommand } from "./init.ts";
 import { createKeyCommand, listKeysCommand, removeKeyCommand, rotateKeyCommand } from "./keys.ts";
@@ -74,7 +75,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Projects",
-    commands: [initCommand, serveCommand, compressCommand, upCommand],
+    commands: [initCommand, serveCommand, checkCommand, compressCommand, upCommand],
   },
   {
     title: "Jobs",
