@@ -116,6 +116,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/base",
     "platform/store/executions",
   ],
+  "platform/store/history": [
+    "engine/base",
+    "engine/store",
+    "platform/postgres",
+    "platform/store/audit",
+    "platform/store/base",
+    "platform/store/executions",
+  ],
   "platform/store/pools": [
     "engine/base",
     "engine/store",
@@ -229,6 +237,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/audit",
     "platform/store/base",
     "platform/store/builds",
+    "platform/store/history",
     "platform/store/usage",
     "platform/store/versions",
     "platform/store/pools",

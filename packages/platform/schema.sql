@@ -28,6 +28,7 @@ create table application (
   constraint application_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
   constraint application_pkey PRIMARY KEY (id)
 );
+CREATE INDEX application_of_organisation ON public.application USING btree (organisation_id, id);
 CREATE INDEX application_organisation ON public.application USING btree (organisation_id, id) WHERE (deleted_at IS NULL);
 
 create table audit_chain (
@@ -661,12 +662,14 @@ create table subscription (
   major integer,
   minor integer,
   patch integer,
+  shares_logs boolean not null default false,
   constraint subscription_version_consistent CHECK ((((minor IS NULL) = (patch IS NULL)) AND ((major IS NOT NULL) OR (minor IS NULL)))),
   constraint subscription_application FOREIGN KEY (application_id) REFERENCES application(id),
   constraint subscription_plan FOREIGN KEY (plan_id, service_key) REFERENCES plan(id, service_key),
   constraint subscription_service FOREIGN KEY (service_key) REFERENCES service(key),
   constraint subscription_pkey PRIMARY KEY (id)
 );
+CREATE INDEX subscription_of_application ON public.subscription USING btree (application_id, service_key);
 CREATE INDEX subscription_of_service ON public.subscription USING btree (service_key);
 CREATE UNIQUE INDEX subscription_one_active ON public.subscription USING btree (application_id, service_key) WHERE (cancelled_at IS NULL);
 

@@ -92,7 +92,7 @@ const ACCEPTED: Readonly<Partial<Record<Operation["answerMode"], string>>> = {
 
 interface AnyRequest {
   readonly params?: Readonly<Record<string, string | number>>;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly prefer?: string;
@@ -119,7 +119,8 @@ function buildUrl(baseUrl: string, operation: Operation, request: AnyRequest): s
   );
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(request.query ?? {})) {
-    if (value !== undefined) query.set(name, String(value));
+    if (Array.isArray(value)) for (const one of value) query.append(name, String(one));
+    else if (value !== undefined) query.set(name, String(value));
   }
   const search = query.toString();
   return `${baseUrl.replace(/\/+$/, "")}${path}${search === "" ? "" : `?${search}`}`;

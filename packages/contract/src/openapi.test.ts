@@ -81,7 +81,9 @@ describe.each(DOCUMENTS)("the OpenAPI document %s", (_whose, document) => {
     operations.map(([method, operation]) => [String(operation["operationId"]), method, operation] as const),
   )("documents for %s every status that any operation can have", (_id, method, operation) => {
     // What users have stored is of its own type.
-    const refused = /^(?:downloadPoolFile|get(?:Job)?ResultFile)$/u.test(String(operation["operationId"]))
+    const refused = /^(?:downloadPoolFile|downloadResultFile|get(?:Job)?ResultFile)$/u.test(
+      String(operation["operationId"]),
+    )
       ? "416"
       : "406";
     const common =

@@ -28,6 +28,8 @@ const PUBLISHED = [
   ["LINK_EXPIRED", 410, false],
   ["RESULT_EXPIRED", 410, false],
   ["LOG_EXPIRED", 410, false],
+  ["INPUT_EXPIRED", 410, false],
+  ["NOT_SHARED", 403, false],
   ["VERSION_RETIRED", 410, false],
   ["UPLOAD_EXPIRED", 410, false],
   ["TUS_VERSION_UNSUPPORTED", 412, false],

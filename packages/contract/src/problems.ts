@@ -57,6 +57,12 @@ export const PROBLEMS = {
     detail: "The application has no active subscription to this service.",
     retryable: false,
   },
+  NOT_SHARED: {
+    status: 403,
+    detail:
+      "Another organisation has started this execution; its input and result are not shown, and its log only if the subscription shares it.",
+    retryable: false,
+  },
   NOT_FOUND: { status: 404, detail: "The resource does not exist.", retryable: false },
   SERVICE_NOT_FOUND: { status: 404, detail: "There is no such service or version.", retryable: false },
   EXECUTION_NOT_FOUND: { status: 404, detail: "There is no such execution.", retryable: false },
@@ -84,6 +90,11 @@ export const PROBLEMS = {
     retryable: false,
   },
   RESULT_EXPIRED: { status: 410, detail: "The retention period of this result has ended.", retryable: false },
+  INPUT_EXPIRED: {
+    status: 410,
+    detail: "The input is not kept any more; state and result may be kept for longer.",
+    retryable: false,
+  },
   LOG_EXPIRED: {
     status: 410,
     detail: "The retention period of this log has ended; the result may be kept for longer.",

@@ -106,6 +106,7 @@ export function createMarket(services: readonly Service[]): Handlers {
         serviceKey,
         serviceName: "tsp",
         status: "ACTIVE",
+        sharesLogs: false,
         version,
         plan: { ...FREE, id: planId ?? "free" },
         quota: { unit: "cpu-second", used: 3.456, limit: 100, resetsAt: AT },

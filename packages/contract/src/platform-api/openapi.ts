@@ -5,6 +5,8 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { AUDIT_API } from "./audit.ts";
 import { DATA_POOLS_API } from "./data-pools.ts";
 import { DEVICE_API } from "./device.ts";
+import { EXECUTION_OVERVIEW_API } from "./execution-overview.ts";
+import { EXECUTIONS_API } from "./executions.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
@@ -74,6 +76,12 @@ const GROUPS = [
     name: "Jobs",
     description: "Executions that the organisation starts itself",
     operations: JOBS_API,
+  },
+  {
+    name: "Executions",
+    description:
+      "All executions that concern the organisation: its jobs, those of its applications, and those of its services",
+    operations: { ...EXECUTIONS_API, ...EXECUTION_OVERVIEW_API },
   },
   {
     name: "Data pools",

@@ -3,6 +3,8 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { AUDIT_API } from "./audit.ts";
 import { DATA_POOLS_API } from "./data-pools.ts";
 import { DEVICE_API } from "./device.ts";
+import { EXECUTION_OVERVIEW_API } from "./execution-overview.ts";
+import { EXECUTIONS_API } from "./executions.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { POOL_ACCESS_API } from "./pool-access.ts";
@@ -31,6 +33,8 @@ export const PLATFORM_API = {
   ...APPLICATIONS_API,
   ...SUBSCRIPTIONS_API,
   ...JOBS_API,
+  ...EXECUTIONS_API,
+  ...EXECUTION_OVERVIEW_API,
   ...DATA_POOLS_API,
   ...POOL_ACCESS_API,
   ...USAGE_API,

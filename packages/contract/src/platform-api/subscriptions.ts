@@ -24,6 +24,11 @@ const Status = StringEnum(["ACTIVE", "PAUSED"], {
     "ACTIVE: starts executions. PAUSED: starts are refused; states and results of earlier executions stay",
 });
 
+const SharesLogs = Type.Boolean({
+  description:
+    "Whether the provider of the service may read the logs of what the application starts, also of earlier executions; default: false. Inputs and results are never shown to the provider",
+});
+
 const Quota = Type.Object(
   {
     unit: PlanUnit,
@@ -54,6 +59,7 @@ const SubscriptionSchema = Type.Object(
     serviceKey: ServiceKey,
     serviceName: Type.String({ description: "Name of the service" }),
     status: Status,
+    sharesLogs: SharesLogs,
     version: Version,
     plan: Nullable(PlanSchema, {
       description: "The terms it was made with; null: within the organisation of the service, without a plan",
@@ -157,13 +163,14 @@ export const SUBSCRIPTIONS_API = {
     path: "/subscriptions/{id}",
     allows: "edit",
     audit: "subscription.update",
-    summary: "Pause or resume a subscription, change its plan, or the version it names",
+    summary: "Pause or resume a subscription, change its plan, the version it names, or who reads its logs",
     description:
       "What is absent stays. A plan is changed to its current revision, also when the subscription has an older one of it. Gateways follow within a second.",
     params: idOf("subscription"),
     body: Type.Object(
       {
         status: Type.Optional(Status),
+        sharesLogs: Type.Optional(SharesLogs),
         version: Type.Optional(Version),
         planId: PLAN_CHOICE,
       },

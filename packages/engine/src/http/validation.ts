@@ -15,16 +15,20 @@ export function describeChecks(
   validate: ((request: FastifyRequest) => void) | undefined,
 ): Checks {
   const isBySchema = operation.answerMode !== "bytes";
-  const integers = isBySchema ? listIntegers(operation) : [];
+  const integers = isBySchema ? listByType(operation, "integer") : [];
+  const lists = isBySchema ? listByType(operation, "array") : [];
   const mayLackBody = operation.bodyMode === "optional";
   const prepare = async (request: FastifyRequest) => {
     if (mayLackBody && request.body === undefined) request.body = {};
     validate?.(request);
     readIntegers(request, integers);
+    readLists(request, lists);
   };
   return {
     ...(isBySchema ? { schema: toSchemas(operation) } : {}),
-    ...(validate !== undefined || integers.length > 0 || mayLackBody ? { preValidation: prepare } : {}),
+    ...(validate !== undefined || integers.length + lists.length > 0 || mayLackBody
+      ? { preValidation: prepare }
+      : {}),
   };
 }
 
@@ -40,9 +44,9 @@ function toSchemas({ params, query, body, responses }: Operation): NonNullable<C
   };
 }
 
-function listIntegers({ query }: Operation): readonly string[] {
+function listByType({ query }: Operation, type: "integer" | "array"): readonly string[] {
   return Object.entries(query?.properties ?? {}).flatMap(([name, property]) =>
-    "type" in property && property.type === "integer" ? [name] : [],
+    "type" in property && property.type === type ? [name] : [],
   );
 }
 
@@ -52,5 +56,14 @@ function readIntegers(request: FastifyRequest, names: readonly string[]): void {
   for (const name of names) {
     const text = given[name];
     if (typeof text === "string" && DIGITS.test(text)) given[name] = Number(text);
+  }
+}
+
+/** A parameter that may be given several times is a list also where it was given once. */
+function readLists(request: FastifyRequest, names: readonly string[]): void {
+  const given = request.query as Record<string, unknown>;
+  for (const name of names) {
+    const text = given[name];
+    if (typeof text === "string") given[name] = [text];
   }
 }

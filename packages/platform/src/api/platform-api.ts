@@ -13,6 +13,7 @@ import { addLimitHeaders } from "../metering/limits.ts";
 import { createRateReserve } from "../metering/rate-reserve.ts";
 import { createWriteLimits } from "../metering/write-limits.ts";
 import type { Objects } from "../objects/object-store.ts";
+import type { HistoryStore } from "../store/history/history.ts";
 import type { Stores } from "../store/stores.ts";
 import { createAccountHandlers } from "./account.ts";
 import { createApplicationHandlers } from "./applications.ts";
@@ -25,6 +26,8 @@ import { readClientAddress } from "../base/client-address.ts";
 import { registerDevicePage } from "./device-page.ts";
 import { createDataPoolHandlers } from "./data-pools.ts";
 import { createDeviceHandlers } from "./device.ts";
+import { createOrganisationExecutionHandlers } from "./executions.ts";
+import { createOverviewHandlers } from "./execution-overview.ts";
 import { createInvitationHandlers } from "./invitations.ts";
 import { createJobHandlers } from "./jobs.ts";
 import { createMarketplaceHandlers } from "./marketplace.ts";
@@ -52,6 +55,7 @@ import type { UploadRoutesOptions } from "./uploads.ts";
 export interface PlatformApiDeps extends Omit<Stores, "access">, KeptByPlatform, ContentRoom {
   readonly identity: Identity;
   readonly executions: Executions;
+  readonly history: HistoryStore;
   readonly objects: Objects;
   /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;
@@ -90,6 +94,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   const audit = createAuditStage(deps.auditLog);
   const reserve = createRateReserve({ store: deps.rateBuckets });
   const limits = createWriteLimits({ ...deps, reserve });
+  const receipts = createJobReceipts(deps);
   const unwatch = deps.identity.watch();
   app.addHook("onClose", async () => unwatch());
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
@@ -128,9 +133,11 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createAuditHandlers(deps.auditLog),
       ...createSecretHandlers(variables),
       ...createVariableHandlers(variables),
+      ...createOverviewHandlers(deps),
+      ...createOrganisationExecutionHandlers({ ...deps, receipts }),
       ...createJobHandlers({
         ...deps,
-        receipts: createJobReceipts(deps),
+        receipts,
         noteStart: audit.noteStart,
         basePath: `${PLATFORM_API_PREFIX}/jobs`,
       }),

@@ -67,10 +67,11 @@ function createWriters({
       };
     },
     putSubscription: async ({ caller, params, body }) => {
-      const { status, version, planId } = body;
+      const { status, version, planId, sharesLogs } = body;
       const changed = await subscriptions.change(caller.organisationId, params.id, {
         version,
         planId,
+        areLogsShared: sharesLogs,
         ...(status === undefined ? {} : { isPaused: status === "PAUSED" }),
       });
       if (!changed) throw noSubscription();
@@ -95,6 +96,7 @@ function toSubscriptionBody(subscription: SubscriptionRecord, gatewayUrl: string
     serviceKey,
     serviceName,
     status: subscription.isPaused ? "PAUSED" : "ACTIVE",
+    sharesLogs: subscription.areLogsShared,
     version: subscription.version,
     plan: plan && toPlanBody(plan),
     quota: quota && { ...quota, resetsAt: formatTimestamp(quota.resetsAt) },

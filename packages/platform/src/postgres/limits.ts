@@ -32,6 +32,14 @@ export const VITAL: Limits = {
   holdMs: 7 * SECOND,
 };
 
+/** Lists and counts of executions: each statement is a bounded step of one (store/history/walk.ts). */
+export const HISTORY: Limits = {
+  connectMs: 5 * SECOND,
+  lockMs: 2 * SECOND,
+  statementMs: 5 * SECOND,
+  holdMs: 7 * SECOND,
+};
+
 /**
  * Ends with large results: 15 MB took 1.4 s alone and 1.7 s three at a time (2 cores with a load of 8, 2026-11-22), so a
  * slow disk or half a core would exceed VITAL at every try. Leases are renewed meanwhile, on other connections.

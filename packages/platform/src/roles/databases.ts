@@ -3,6 +3,8 @@ import type { DataDirectory } from "../host/data-directory.ts";
 import { createDatabase } from "../postgres/database.ts";
 import type { ConnectionTarget, Database } from "../postgres/database.ts";
 import { startEmbeddedPostgres } from "../postgres/supervisor.ts";
+import { createHistoryDatabase, createHistoryStore } from "../store/history/history.ts";
+import type { HistoryStore } from "../store/history/history.ts";
 import {
   createExecutionDatabase,
   createLargeDatabase,
@@ -23,6 +25,8 @@ export interface Databases {
   readonly pools: ReadonlyMap<string, Pick<Database, "countConnections">>;
   /** On connections of its own, so that nothing else keeps leases from being renewed. */
   readonly executionStore: PostgresExecutionStore;
+  /** On connections of its own, so that long lists keep nothing else waiting. */
+  readonly history: HistoryStore;
 }
 
 /** Starts the embedded PostgreSQL unless DATABASE_URL is set, connects, and applies new migrations. */
@@ -47,7 +51,8 @@ export async function openDatabases(host: HostProcess, data: DataDirectory): Pro
     poolBytes: config.poolBytes,
   });
   closers.add("execution store", executionStore.close);
-  return { database, maintenance, executionStore, pools };
+  const history = createHistoryStore(open("history", createHistoryDatabase));
+  return { database, maintenance, executionStore, pools, history };
 }
 
 async function findServer(host: HostProcess, data: DataDirectory): Promise<ConnectionTarget> {

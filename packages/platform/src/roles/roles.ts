@@ -54,7 +54,7 @@ async function startGateway(
 
 /** The platform API. */
 async function startControl(
-  { stores, secret, identity, executions, objects, explainObjects, data, disk, config }: Shared,
+  { stores, secret, identity, executions, history, objects, explainObjects, data, disk, config }: Shared,
   app: HttpServers["api"],
 ): Promise<void> {
   const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond, maxFileBytes, maxRetentionDays } = config;
@@ -64,6 +64,7 @@ async function startControl(
     secret,
     identity,
     executions,
+    history,
     objects,
     partsDirectory: join(data.objects, PARTS),
     disk,

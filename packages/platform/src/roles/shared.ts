@@ -27,6 +27,7 @@ import { createPinnedFileLimits } from "../metering/pinned-file-limits.ts";
 import { createDataPools } from "../pools/data-pools.ts";
 import { persistResults } from "../pools/persist-results.ts";
 import { createResultTargets } from "../pools/result-targets.ts";
+import type { HistoryStore } from "../store/history/history.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
 import type { Database } from "../postgres/database.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
@@ -52,6 +53,7 @@ export interface Shared extends HostProcess {
   readonly pools: Databases["pools"];
   readonly stores: Stores;
   readonly executionStore: PostgresExecutionStore;
+  readonly history: HistoryStore;
   /** Input by reference. */
   readonly inputs: InputSource;
   readonly executions: Executions;
@@ -81,7 +83,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   const disk = await startDiskGuard(host, data);
   const others = config.otherSecret === null ? [] : [config.otherSecret];
   const secret = { current: await readSecret(data.root, config.secret), others };
-  const { database, maintenance, pools, executionStore: unguarded } = await openDatabases(host, data);
+  const { database, executionStore: unguarded, ...databases } = await openDatabases(host, data);
   const { leaseSeconds, resultQuotaBytes: quotaBytes } = config;
   const stores = createStores(database, {
     quota: config.buildQuota,
@@ -106,11 +108,10 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   });
   return {
     ...host,
+    ...databases,
     data,
     disk,
     secret,
-    maintenance,
-    pools,
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     executionStore,
     inputs,

@@ -20,6 +20,7 @@ export interface SubscriptionTerms {
 /** What is to be changed of a subscription; what is absent stays. */
 export interface SubscriptionChange extends SubscriptionTerms {
   readonly isPaused?: boolean | undefined;
+  readonly areLogsShared?: boolean | undefined;
 }
 
 /** A subscription to be made. */
@@ -101,7 +102,7 @@ export async function changeSubscription(
   change: SubscriptionChange,
 ): Promise<boolean> {
   if (!isUuid(id)) return false;
-  const { planId, version, isPaused } = change;
+  const { planId, version, isPaused, areLogsShared } = change;
   if (planId !== undefined) await lockPlans(run, organisationId, id);
   const [row] = await run<Changed>({
     text: `select b.id, b.application_id as "applicationId", b.service_key as "serviceKey", b.plan_id as "planRowId" from subscription b join application a on a.id = b.application_id
@@ -121,6 +122,12 @@ export async function changeSubscription(
     await run({
       text: "update subscription set paused_at = case when $2 then coalesce(paused_at, now()) end where id = $1",
       values: [id, isPaused],
+    });
+  }
+  if (areLogsShared !== undefined) {
+    await run({
+      text: "update subscription set shares_logs = $2 where id = $1",
+      values: [id, areLogsShared],
     });
   }
   await run({

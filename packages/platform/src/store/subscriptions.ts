@@ -23,6 +23,8 @@ export interface SubscriptionRecord extends SubscriptionLimits {
   readonly serviceName: string;
   /** Starts no executions. */
   readonly isPaused: boolean;
+  /** Whether the provider of the service may read the logs of what it starts. */
+  readonly areLogsShared: boolean;
   /** MAJOR.MINOR.PATCH, or the MAJOR that it follows; null: the highest of all. */
   readonly version: string | null;
   /** The version that its endpoint URL names, `MAJOR.MINOR.PATCH`; null: there is none. */
@@ -81,7 +83,7 @@ export interface SubscriptionStore {
 const FOLLOWED = "nullif(concat_ws('.', b.major, b.minor, b.patch), '')";
 
 const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "serviceKey", s.name as "serviceName",
-  b.paused_at is not null as "isPaused", ${FOLLOWED} as version,
+  b.paused_at is not null as "isPaused", b.shares_logs as "areLogsShared", ${FOLLOWED} as version,
   case when b.minor is not null then ${FOLLOWED} else (
     select concat_ws('.', v.major, v.minor, v.patch) from version v
     where v.service_key = s.key and v.retired_at is null and (b.major is null or v.major = b.major)

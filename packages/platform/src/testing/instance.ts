@@ -26,6 +26,7 @@ import { createDataPools } from "../pools/data-pools.ts";
 import { PARTS } from "../pools/part-files.ts";
 import { createResultTargets } from "../pools/result-targets.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
+import { createHistoryStore } from "../store/history/history.ts";
 import { createStores } from "../store/stores.ts";
 import type { Stores } from "../store/stores.ts";
 import { createRecordingLogger } from "./test-database.ts";
@@ -127,6 +128,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     ...stores,
     identity,
     executions,
+    history: createHistoryStore(database),
     objects,
     partsDirectory: join(directory, "objects", PARTS),
     secret: TEST_SECRET,

@@ -73,6 +73,7 @@ function listParams(ids: {
       applicationId: ids.application,
     },
     jobs: { id: ids.job, file: "tour.csv" },
+    executions: { id: ids.job, file: "tour.csv" },
     "personal-access-tokens": { id: ids.token },
     sessions: { id: ids.session },
     organizations: { id: ids.organisation },

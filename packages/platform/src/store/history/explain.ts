@@ -1,0 +1,92 @@
+import type { Resources } from "@platform/contract/project";
+import { WORKER_SILENCE_SECONDS } from "@platform/engine/store/execution-store";
+import type { Database } from "../../postgres/database.ts";
+import { fromStoredResources } from "../base/columns.ts";
+import { lookUp } from "../executions/lookup.ts";
+
+/** What decides when an execution that waits is claimed. */
+export interface QueuePlace {
+  /** Executions before it, of all owners; at most MOST_AHEAD. */
+  readonly ahead: number;
+  /** Whether a worker gave it back, so that it is not claimed before a pause is over. */
+  readonly isPaused: boolean;
+  /** How often it was given back since it could not be started. */
+  readonly setbacks: number;
+  /** Of each live worker: what it has, and what of that nothing that runs takes. */
+  readonly workers: readonly { readonly capacity: Resources; readonly free: Resources }[];
+  /** Milliseconds; null: too few have started. */
+  readonly typicalWaitMs: number | null;
+}
+
+/** More are not counted. */
+export const MOST_AHEAD = 10_000;
+/** Of these the median wait is taken, if they are at least so many. */
+const TYPICAL_OF = 50;
+const FEWEST_TYPICAL = 5;
+/** More live workers are not looked at, nor more of what runs. */
+const MOST_WORKERS = 1_000;
+const MOST_RUNNING = 50_000;
+
+/**
+ * In the order in which executions are claimed (executions/claim.ts). Those that are paused as well: their pauses are short. Asked of an
+ * execution that its organisation may see; nothing but numbers and sizes of workers comes from elsewhere.
+ */
+const PLACE = `with self as materialized (
+    select e.* from execution e where ${lookUp("e", "$1::uuid", "e.status = 'PENDING'")}
+  )
+  select coalesce(self.not_before > now(), false) as "isPaused", self.setbacks,
+    (select count(*)::int from (
+      (select 1 from execution e where e.status = 'PENDING' and e.priority > self.priority limit ${MOST_AHEAD})
+      union all
+      (select 1 from execution e where e.status = 'PENDING' and e.priority = self.priority and (e.rank, e.id) < (self.rank, self.id)
+        limit ${MOST_AHEAD})
+      limit ${MOST_AHEAD}
+    ) before) as ahead,
+    (select percentile_disc(0.5) within group (order by waited)::float8 from (
+      select extract(epoch from e.started_at - e.created_at) * 1000 as waited from (
+        select e.* from execution e where e.owner_id = self.owner_id and e.status = 'SUCCEEDED' order by e.id desc limit ${TYPICAL_OF}
+      ) e where e.version_id = self.version_id
+    ) last having count(*) >= ${FEWEST_TYPICAL}) as "typicalWaitMs"
+  from self`;
+
+const WORKERS = `with used as materialized (
+    select worker_id, sum(cpu_milli)::int as cpu_milli, sum(memory_milli)::int as memory_milli
+    from (select worker_id, cpu_milli, memory_milli from execution where lease_until is not null limit ${MOST_RUNNING}) e group by worker_id
+  )
+  select w.cpu_milli as "cpu", w.memory_milli as "memory", coalesce(u.cpu_milli, 0) as "usedCpu", coalesce(u.memory_milli, 0) as "usedMemory"
+  from (select * from worker where seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds' limit ${MOST_WORKERS}) w
+    left join used u on u.worker_id = w.id`;
+
+interface WorkerRow {
+  readonly cpu: number;
+  readonly memory: number;
+  readonly usedCpu: number;
+  readonly usedMemory: number;
+}
+
+/** Null: it does not wait. `id` is of an execution that the asker may see. */
+export async function findPlace(database: Pick<Database, "query">, id: string): Promise<QueuePlace | null> {
+  const [row] = await database.query<Omit<QueuePlace, "workers">>({
+    name: "history-place",
+    text: PLACE,
+    values: [id],
+    idempotent: true,
+  });
+  if (row === undefined) return null;
+  const workers = await database.query<WorkerRow>({
+    name: "history-workers",
+    text: WORKERS,
+    idempotent: true,
+  });
+  return { ...row, workers: workers.map(toWorker) };
+}
+
+function toWorker({ cpu, memory, usedCpu, usedMemory }: WorkerRow): QueuePlace["workers"][number] {
+  return {
+    capacity: fromStoredResources({ cpu_milli: cpu, memory_milli: memory }),
+    free: fromStoredResources({
+      cpu_milli: Math.max(0, cpu - usedCpu),
+      memory_milli: Math.max(0, memory - usedMemory),
+    }),
+  };
+}

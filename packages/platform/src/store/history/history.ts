@@ -1,0 +1,60 @@
+import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
+import { HISTORY } from "../../postgres/limits.ts";
+import type { PageRequest } from "../base/page.ts";
+import { createExecutionDatabase } from "../executions/execution-store.ts";
+import { countHistory } from "./count.ts";
+import type { HistoryCounts } from "./count.ts";
+import type { CountDimension } from "@platform/contract/platform-api/execution-overview";
+import { findPlace } from "./explain.ts";
+import type { QueuePlace } from "./explain.ts";
+import { readInput, readLines } from "./contents.ts";
+import type { ContentKey, HistoryLines, LineWish } from "./contents.ts";
+import { findHistory, locateExecution } from "./find.ts";
+import type { HistoryDetails, HistoryLocation } from "./find.ts";
+import { listHistory } from "./list.ts";
+import type { HistoryPage } from "./list.ts";
+import type { Asker, HistoryFilter } from "./scope.ts";
+
+/** The executions that concern an organisation, whoever has started them. What concerns another is not there. */
+export interface HistoryStore {
+  /** Newest first. @throws Problem INVALID_INPUT for an invalid cursor */
+  readonly list: (asker: Asker, filter: HistoryFilter & PageRequest) => Promise<HistoryPage>;
+  /** As many as one request may look at. */
+  readonly count: (
+    asker: Asker,
+    filter: HistoryFilter & { readonly by: CountDimension },
+  ) => Promise<HistoryCounts>;
+  /** Of one that the asker may see; null: it does not wait. */
+  readonly findPlace: (id: string) => Promise<QueuePlace | null>;
+  readonly find: (asker: Asker, id: string) => Promise<HistoryDetails | null>;
+  /** Of the organisation's own; null: it is not kept. */
+  readonly readInput: (key: ContentKey) => Promise<Uint8Array | null>;
+  readonly readLines: (key: ContentKey, wish: LineWish) => Promise<HistoryLines>;
+  /** Over all organisations of the user. */
+  readonly locate: (userId: string, id: string) => Promise<HistoryLocation | null>;
+}
+
+/** Each may be busy for a second (walk.ts). */
+const HISTORY_CONNECTIONS = 3;
+
+/** A pool for the statements of this store. */
+export function createHistoryDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {
+  return createExecutionDatabase(target, {
+    maxConnections: HISTORY_CONNECTIONS,
+    limits: HISTORY,
+    ...options,
+  });
+}
+
+/** The store in PostgreSQL. */
+export function createHistoryStore(database: Database): HistoryStore {
+  return {
+    list: (asker, filter) => listHistory(database, asker, filter),
+    count: (asker, filter) => countHistory(database, asker, filter),
+    findPlace: (id) => findPlace(database, id),
+    find: (asker, id) => findHistory(database, asker, id),
+    readInput: (key) => readInput(database, key),
+    readLines: (key, wish) => readLines(database, key, wish),
+    locate: (userId, id) => locateExecution(database, userId, id),
+  };
+}
