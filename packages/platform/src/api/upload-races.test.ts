@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createDeferred } from "@platform/engine/base/deferred";
@@ -5,8 +6,9 @@ import { waitUntil } from "@platform/engine/testing/wait-until";
 import { openPart, sendTus, uploadByClient } from "../../../../tools/tus-calls.ts";
 import { hashPart } from "../pools/part-files.ts";
 import { createOrganisationStore } from "../store/accounts/organisations.ts";
+import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createUploadStore } from "../store/pools/uploads.ts";
-import { createTestUser } from "../testing/fixtures.ts";
+import { createTestMember, createTestUser } from "../testing/fixtures.ts";
 import { startAtOnce } from "../testing/held-lock.ts";
 import { MAX_TEST_FILE } from "../testing/instance.ts";
 import { codeOf, idOf, useUploads } from "../testing/upload-scene.ts";
@@ -250,4 +252,45 @@ describe("the places of parts", () => {
     expect((await look(second)).headers["upload-file-id"]).toBeDefined();
     parts[0]?.destroy();
   });
+});
+
+test("who has been taken over stores no file, though all has come: the row is asked in the transaction of the file", async () => {
+  const path = await beginUpload({ length: 2 });
+  await sendPart(path, 0, "{");
+  const { uploads, poolFiles } = state.here.stores;
+  const { organisationId, userId } = state.owner;
+  const key = { organisationId, userId, id: idOf(path) };
+  const [former, next] = [randomUUID(), randomUUID()];
+  for (const writer of [former, next]) expect(await uploads.claim(key, writer, 1)).not.toBeNull();
+  const hash = "a".repeat(64);
+  await createObjectRows(state.here.database, 30).note({ hash, bytes: 2 });
+  const file = {
+    organisationId,
+    poolId: state.pool.id,
+    createdBy: userId,
+    name: "map.json",
+    mediaType: "",
+    hash,
+  };
+  const put = (writer: string) =>
+    poolFiles.put({ ...file, bytes: 2, mayReplace: true, upload: { id: key.id, writer } });
+  expect(await put(former)).toBe("taken over");
+  expect([await listFiles(), (await uploads.find(key))?.isStored]).toEqual([[], false]);
+  expect(await put(next)).toMatchObject({ hash });
+  expect((await uploads.find(key))?.isStored).toBe(true);
+});
+
+test("a part of who was disabled while it came stores no file", async () => {
+  const by = await createTestMember(state.here, state.owner.organisationId, "owner");
+  const path = (await begin({ length: 2, by })).headers.location ?? "";
+  const part = openPart(`${state.urls.here}${path}`, { ...auth(by), "upload-offset": "0" });
+  part.write("{");
+  await waitForWriter(path);
+  await run("update platform_user set disabled_at = now() where id = $1", by.userId);
+  // Drops what is known of tokens, which is for some seconds.
+  await state.here.identity.revokePersonalAccessToken(by.userId, randomUUID());
+  part.write("}");
+  part.end();
+  expect(codeOf(await part.answer)).toBe("UNAUTHENTICATED");
+  expect(await listFiles()).toEqual([]);
 });

@@ -291,10 +291,20 @@ test("a right that was withdrawn meanwhile, and a pool that was deleted, store n
     text: "update member set role = 'owner' where organisation_id = $1 and user_id = $2",
     values: [owner.organisationId, owner.userId],
   });
+  // Of who was disabled since, nothing is stored either.
+  const disabled = await run();
+  const setDisabled = (at: string) =>
+    home.database.query({
+      text: `update platform_user set disabled_at = ${at} where id = $1`,
+      values: [owner.userId],
+    });
+  await setDisabled("now()");
+  expect(await store.finish(disabled, await succeed({ a: "1" }))).toBe(true);
+  await setDisabled("null");
   expect(await listFiles()).toEqual([]);
   await call(owner, `DELETE /data-pools/${pool}`);
   expect(await store.finish(deleted, await succeed({ a: "1" }))).toBe(true);
-  for (const { id } of [viewed, deleted])
+  for (const { id } of [viewed, disabled, deleted])
     expect(await readPersisted(id)).toEqual({
       pools: { "/params/tours": { dataPoolId: pool, ...refused } },
     });
