@@ -1,14 +1,18 @@
+import { randomInt } from "node:crypto";
 import { resolve } from "node:path";
 import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { findServeAssets } from "../base/assets.ts";
 import type { Output } from "../base/output.ts";
+import { FAULTS, parseFaults } from "../serve/fault-table.ts";
+import type { Fault } from "../serve/fault-table.ts";
 import type { LocalServer } from "../serve/local-server.ts";
 import type { LocalPools } from "../serve/pool-folder.ts";
 
 const DEFAULT_PORT = 8081;
 const LARGEST_PORT = 65_535;
+const LARGEST_SEED = 2 ** 31;
 /** Lines about data pools. */
 const MAX_PRINTED = 40;
 
@@ -21,6 +25,7 @@ export const serveCommand = defineCommand({
     "The variables and secrets of the program are read from the file .env beside platform.json (NAME=value); it is never packed.",
     "Every edit reloads the code and the requirements; if an import fails, the error is shown and the server keeps running.",
     "Each folder below that of --pools is a data pool, each file in it a file that dataRef and paramsRef can name: the server prints the reference of each when it starts. They are the same at every start. To have those of the platform, save the list of the files of the pool (GET /api/data-pools/{id}/files) beside the folder, for the folder Maps as Maps.json.",
+    `--fault lets things go wrong as they do on a platform: the nth start has the same fate for the same seed. Of requests: ${listFaults("request")}. Of executions: ${listFaults("execution")}.`,
     "Code is isolated as well as this machine allows; the isolation level (A to D) is printed at the start. Ctrl-C stops the server.",
   ],
   arguments: {},
@@ -46,6 +51,21 @@ export const serveCommand = defineCommand({
       description:
         "Another host name under which this server may be called. localhost and IP addresses are always allowed; other names are refused because of DNS rebinding",
     },
+    fault: {
+      kind: "text",
+      placeholder: "faults",
+      description:
+        "Faults for trying out a client, with commas: a name, =duration where it has one, @share (default: all), for example worker-lost@30%,slow-start=2s",
+    },
+    faultSeed: {
+      kind: "number",
+      placeholder: "number",
+      description:
+        "Decides which requests and executions faults befall; printed at the start (default: chosen)",
+      minimum: 0,
+      maximum: LARGEST_SEED,
+      isInteger: true,
+    },
     pools: {
       kind: "text",
       placeholder: "folder",
@@ -60,10 +80,16 @@ export const serveCommand = defineCommand({
       comment: "Start an execution",
     },
     { command: "platform serve --port 9000 --pools ~/pools", comment: "Another port and folder" },
+    {
+      command: "platform serve --fault worker-lost@30%,429@10%,slow-start=2s --fault-seed 7",
+      comment: "What a client must cope with",
+    },
   ],
   run: async (context, { options }) => {
     // Loaded on demand: the engine is most of the program and would delay the start of the other commands.
     const { startLocalServer } = await import("../serve/local-server.ts");
+    const faults = options.fault === undefined ? [] : parseFaults(options.fault);
+    const faultSeed = options.faultSeed ?? randomInt(LARGEST_SEED);
     const progress = context.output.startProgress("Preparing the project");
     let server: LocalServer;
     try {
@@ -75,13 +101,15 @@ export const serveCommand = defineCommand({
         port: options.port,
         settings: context.settings,
         output: context.output,
+        faults,
+        faultSeed,
         signal: context.signal,
         ...findServeAssets(),
       });
     } finally {
       progress.stop();
     }
-    printAddresses(context, server);
+    printAddresses(context, server, { faults, faultSeed });
     await waitForAbort(context.signal);
     context.output.note("Stopping.");
     await server.close();
@@ -89,7 +117,12 @@ export const serveCommand = defineCommand({
   },
 });
 
-function printAddresses(context: CommandContext, server: LocalServer): void {
+interface Faults {
+  readonly faults: readonly Fault[];
+  readonly faultSeed: number;
+}
+
+function printAddresses(context: CommandContext, server: LocalServer, { faults, faultSeed }: Faults): void {
   const { output } = context;
   const { url, version, sandbox } = server;
   output.print(`Serving ${output.paint("bold", version.project.name)} with Python ${server.pythonVersion}`);
@@ -102,6 +135,8 @@ function printAddresses(context: CommandContext, server: LocalServer): void {
     output.note(`  Network        this machine's, unless platform.json says "none": ${network.why}`);
   if (sandbox.level === "D")
     for (const { piece, why, remedy } of sandbox.missing) output.note(`  Without ${piece}: ${why} ${remedy}`);
+  if (faults.length > 0)
+    output.print(`  Faults         ${faults.map(describeFault).join(", ")} (--fault-seed ${faultSeed})`);
   printPools(output, server.dataPools);
   output.print("Edits are reloaded. Ctrl-C stops the server.");
   if (!output.isJson) return;
@@ -110,6 +145,7 @@ function printAddresses(context: CommandContext, server: LocalServer): void {
     docsUrl: `${url}/docs`,
     openApiUrl: `${url}/openapi.json`,
     sandbox: sandbox.level,
+    ...(faults.length === 0 ? {} : { faults: faults.map(describeFault), faultSeed }),
     dataPools: server.dataPools.pools.map(({ id, name, files }) => ({
       name,
       dataPoolId: id,
@@ -117,6 +153,18 @@ function printAddresses(context: CommandContext, server: LocalServer): void {
     })),
   };
   output.write(`${JSON.stringify({ name: version.project.name, ...described }, null, 2)}\n`);
+}
+
+function describeFault({ name, share, durationMs }: Fault): string {
+  const duration = durationMs === 0 ? "" : `=${durationMs}ms`;
+  return `${name}${duration}@${Math.round(share * 10_000) / 100}%`;
+}
+
+function listFaults(to: Fault["kind"]["to"]): string {
+  return Object.entries(FAULTS)
+    .filter(([, { kind }]) => kind.to === to)
+    .map(([name, { says }]) => `${name} (${says})`)
+    .join(", ");
 }
 
 /** The references as they stand in a start, to be copied. */

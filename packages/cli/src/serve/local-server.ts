@@ -28,12 +28,16 @@ import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { getCode, getMessage } from "@platform/engine/base/thrown";
 import { UserError } from "../base/errors.ts";
+import { cleanText } from "../base/output.ts";
 import type { Output } from "../base/output.ts";
 import type { Settings } from "../base/settings.ts";
 import { createAnnouncingStore } from "./announcing-store.ts";
 import { ENVIRONMENT_FILE } from "./environment-file.ts";
 import { createHostCheck } from "./host-check.ts";
+import type { Fault } from "./fault-table.ts";
 import { createHoldingStore } from "./holding-store.ts";
+import { createFaultInjection } from "./inject-faults.ts";
+import type { FaultInjection } from "./inject-faults.ts";
 import { createKeptContents } from "./kept-contents.ts";
 import type { KeptContents } from "./kept-contents.ts";
 import { createLocalFiles } from "./local-files.ts";
@@ -73,6 +77,9 @@ export interface LocalServerOptions {
   readonly port: number;
   readonly settings: Settings;
   readonly output: Output;
+  /** See `inject-faults.ts`. */
+  readonly faults: readonly Fault[];
+  readonly faultSeed: number;
   /** Aborts the preparation of Python environments. */
   readonly signal: AbortSignal;
   /** Folder of the Python runner; default: that of the engine's sources. */
@@ -131,7 +138,15 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const python = await startPython(starting, directory, results);
   const contents = createKeptContents(join(directory, "contents"));
   const holding = createHoldingStore(createAnnouncingStore(createMemoryStore(), output), contents);
-  const store = persistLocally(holding, { root: options.dataPoolsDirectory, results });
+  const faults = createFaultInjection({
+    faults: options.faults,
+    seed: options.faultSeed,
+    onFault: (name, whom) =>
+      output.note(`${output.paintNote("yellow", "fault")} ${name}: ${cleanText(whom)}`),
+    signal: options.signal,
+  });
+  const persisting = persistLocally(holding, { root: options.dataPoolsDirectory, results });
+  const store = faults.wrapStore(persisting);
   const capacity = measureCapacity();
   const exclude = findExcluded(options);
   const { runtime, environments } = python;
@@ -155,8 +170,8 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   );
   closers.add("check of JSON", jsonCheck.close);
   const given = { store, versions, capacity, sandboxLevel, runtime, contents, results, jsonCheck };
-  const executions = startExecutions(starting, given);
-  const app = await createApp(options, starting.logger, executions, versions);
+  const executions = faults.wrapExecutions(startExecutions(starting, given));
+  const app = await createApp(starting, { executions, versions, faults });
   closers.add("HTTP server", () => closeApp(app));
   const url = await listen(app, options);
   const watcher = await watchProject({
@@ -227,14 +242,19 @@ function startExecutions(
 
 type App = ReturnType<typeof createHttpServer>;
 
+interface AppParts {
+  readonly executions: ReturnType<typeof createExecutions>;
+  readonly versions: LocalVersions;
+  readonly faults: FaultInjection;
+}
+
 async function createApp(
-  options: LocalServerOptions,
-  logger: ServerLogger,
-  executions: ReturnType<typeof createExecutions>,
-  versions: LocalVersions,
+  { options, logger }: Starting,
+  { executions, versions, faults }: AppParts,
 ): Promise<App> {
   const app = createHttpServer({ logger });
   app.addHook("onRequest", createHostCheck([options.host, ...options.allowedHosts]));
+  faults.addHooks(app);
   const receipts = createLocalReceipts(versions, () => describeUrl(app, options));
   receipts.registerKeys(app);
   await registerServiceApi(app, {
