@@ -3,6 +3,7 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { AUDIT_API } from "./audit.ts";
 import { DATA_POOLS_API } from "./data-pools.ts";
 import { DEVICE_API } from "./device.ts";
+import { EXECUTION_ACTIONS_API } from "./execution-actions.ts";
 import { EXECUTION_OVERVIEW_API } from "./execution-overview.ts";
 import { EXECUTIONS_API } from "./executions.ts";
 import { INVITATIONS_API } from "./invitations.ts";
@@ -35,6 +36,7 @@ export const PLATFORM_API = {
   ...JOBS_API,
   ...EXECUTIONS_API,
   ...EXECUTION_OVERVIEW_API,
+  ...EXECUTION_ACTIONS_API,
   ...DATA_POOLS_API,
   ...POOL_ACCESS_API,
   ...USAGE_API,

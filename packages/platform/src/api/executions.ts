@@ -162,8 +162,8 @@ interface FilterQuery extends Omit<HistoryFilter, "createdAfter" | "createdBefor
   readonly createdBefore?: string | undefined;
 }
 
-/** @throws Problem INVALID_INPUT */
-export function readFilter(query: FilterQuery): HistoryFilter {
+/** `place`: of the filter in the request. @throws Problem INVALID_INPUT */
+export function readFilter(query: FilterQuery, place = ""): HistoryFilter {
   const { kind, status, serviceKey, version, applicationId, code, minRanMs, q } = query;
   return {
     kind,
@@ -174,8 +174,8 @@ export function readFilter(query: FilterQuery): HistoryFilter {
     code,
     minRanMs,
     q,
-    createdAfter: readTime("createdAfter", query.createdAfter),
-    createdBefore: readTime("createdBefore", query.createdBefore),
+    createdAfter: readTime(`${place}createdAfter`, query.createdAfter),
+    createdBefore: readTime(`${place}createdBefore`, query.createdBefore),
   };
 }
 

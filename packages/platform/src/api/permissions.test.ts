@@ -105,6 +105,7 @@ getExecutionLog           -      -     yes    yes        yes   yes  yes yes    y
 locateExecution           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 countExecutions           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 explainExecution          -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+cancelExecutions          -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
 listDataPools             -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 createDataPool            -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 getDataPool               -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

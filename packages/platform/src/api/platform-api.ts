@@ -26,8 +26,7 @@ import { readClientAddress } from "../base/client-address.ts";
 import { registerDevicePage } from "./device-page.ts";
 import { createDataPoolHandlers } from "./data-pools.ts";
 import { createDeviceHandlers } from "./device.ts";
-import { createOrganisationExecutionHandlers } from "./executions.ts";
-import { createOverviewHandlers } from "./execution-overview.ts";
+import { createExecutionsHandlers } from "./execution-handlers.ts";
 import { createInvitationHandlers } from "./invitations.ts";
 import { createJobHandlers } from "./jobs.ts";
 import { createMarketplaceHandlers } from "./marketplace.ts";
@@ -133,8 +132,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createAuditHandlers(deps.auditLog),
       ...createSecretHandlers(variables),
       ...createVariableHandlers(variables),
-      ...createOverviewHandlers(deps),
-      ...createOrganisationExecutionHandlers({ ...deps, receipts }),
+      ...createExecutionsHandlers({ ...deps, receipts }),
       ...createJobHandlers({
         ...deps,
         receipts,

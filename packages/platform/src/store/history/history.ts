@@ -2,6 +2,8 @@ import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres
 import { HISTORY } from "../../postgres/limits.ts";
 import type { PageRequest } from "../base/page.ts";
 import { createExecutionDatabase } from "../executions/execution-store.ts";
+import { auditChanges } from "../audit/trail.ts";
+import { cancelAll, countOwn, findCancellable } from "./cancel.ts";
 import { countHistory } from "./count.ts";
 import type { HistoryCounts } from "./count.ts";
 import type { CountDimension } from "@platform/contract/platform-api/execution-overview";
@@ -31,6 +33,12 @@ export interface HistoryStore {
   readonly readInput: (key: ContentKey) => Promise<Uint8Array | null>;
   readonly readLines: (key: ContentKey, wish: LineWish) => Promise<HistoryLines>;
   /** Over all organisations of the user. */
+  /** The organisation's own that have not ended and match; null: more than one request cancels, or looks at. */
+  readonly findCancellable: (asker: Asker, filter: HistoryFilter) => Promise<readonly string[] | null>;
+  /** How many of these are the organisation's own. */
+  readonly countOwn: (asker: Asker, ids: readonly string[]) => Promise<number>;
+  /** Those of them that have not ended; returns how many these were. */
+  readonly cancel: (asker: Asker, ids: readonly string[]) => Promise<number>;
   readonly locate: (userId: string, id: string) => Promise<HistoryLocation | null>;
 }
 
@@ -55,6 +63,9 @@ export function createHistoryStore(database: Database): HistoryStore {
     find: (asker, id) => findHistory(database, asker, id),
     readInput: (key) => readInput(database, key),
     readLines: (key, wish) => readLines(database, key, wish),
+    findCancellable: (asker, filter) => findCancellable(database, asker, filter),
+    countOwn: (asker, ids) => countOwn(database, asker, ids),
+    cancel: (asker, ids) => cancelAll(auditChanges(database), asker, ids),
     locate: (userId, id) => locateExecution(database, userId, id),
   };
 }

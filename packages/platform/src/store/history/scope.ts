@@ -12,6 +12,8 @@ import { EXECUTION_STATUSES } from "@platform/contract/execution";
 /** Which executions are wanted; what is absent decides nothing. Times in milliseconds since the epoch. */
 export interface HistoryFilter {
   readonly kind?: ExecutionKind | undefined;
+  /** In place of one kind. */
+  readonly kinds?: readonly ExecutionKind[] | undefined;
   readonly status?: readonly ExecutionStatus[] | undefined;
   readonly serviceKey?: string | undefined;
   /** MAJOR.MINOR.PATCH. */
@@ -51,7 +53,8 @@ export const OWNERS = `owner as materialized (
 /** The values of OWNERS. */
 export function toOwnerValues({ organisationId }: Asker, filter: HistoryFilter): readonly unknown[] {
   const { kind, serviceKey = null, applicationId = null } = filter;
-  return [organisationId, kind === undefined ? EXECUTION_KIND_NAMES : [kind], serviceKey, applicationId];
+  const { kinds = kind === undefined ? EXECUTION_KIND_NAMES : [kind] } = filter;
+  return [organisationId, kinds, serviceKey, applicationId];
 }
 
 /** States in which an execution can have a code. */

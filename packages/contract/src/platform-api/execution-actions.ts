@@ -1,0 +1,72 @@
+import { Type } from "typebox";
+import type { Static } from "typebox";
+import type { OperationTable } from "../operation.ts";
+import { WRITES } from "./common.ts";
+import { ExecutionFilter } from "./executions.ts";
+
+/** Ids of one request. */
+const MOST_IDS = 500;
+/** Executions that one request with a filter cancels, at most. */
+export const MOST_CANCELLED = 10_000;
+
+const Filter = Type.Object(ExecutionFilter, {
+  additionalProperties: false,
+  title: "ExecutionFilter",
+  description: "As the parameters of the list; only executions that have not ended, and never incoming ones",
+});
+
+const CancelSchema = Type.Object(
+  {
+    ids: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
+          description: "Identifier of an execution",
+        }),
+        { minItems: 1, maxItems: MOST_IDS, description: "These executions; in place of `filter`" },
+      ),
+    ),
+    filter: Type.Optional(Filter),
+    expected: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MOST_CANCELLED,
+        description:
+          "With `filter`: how many executions the caller has seen that it matches. If there are over a tenth more, nothing is cancelled (409)",
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    title: "CancelExecutionsRequest",
+    description: "Which executions to cancel: `ids`, or `filter` and `expected`",
+  },
+);
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const CancelledSchema = Type.Object(
+  {
+    matched: Count("Executions of the organisation among `ids`, or those that the filter has matched"),
+    cancelled: Count("Executions that were ended, or, where they run, are being stopped"),
+    finishedMeanwhile: Count("Executions that had ended before"),
+  },
+  { title: "CancelledExecutions", description: "What became of them" },
+);
+/** What became of executions that were to be cancelled. */
+export type CancelledExecutions = Static<typeof CancelledSchema>;
+
+/** Executions of an organisation: what changes them. */
+export const EXECUTION_ACTIONS_API = {
+  cancelExecutions: {
+    ...WRITES,
+    path: "/executions/cancel",
+    allows: "run",
+    audit: "execution.cancel",
+    summary: "Cancel executions",
+    description: `By their ids, at most ${MOST_IDS}, or all that a filter matches, at most ${MOST_CANCELLED}. Jobs, and what applications of the organisation have started; ids of others are as if they did not exist. What waits ends at once, what runs within seconds.`,
+    body: CancelSchema,
+    responses: { 200: { description: "What became of them", schema: CancelledSchema } },
+    problems: ["CONFLICT"],
+  },
+} as const satisfies OperationTable;
