@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { open as openFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { MINUTE } from "../base/time.ts";
@@ -99,6 +101,27 @@ test("refuses one question when its thread ends, and goes on with the next", asy
   const next = check.ask("a", { path, pointer: [] });
   await expect(first).rejects.toThrow("the thread that checks JSON has ended");
   expect(await next).toMatchObject({ form: "object" });
+});
+
+test("gives up a file that is read without end, and answers the next", async () => {
+  const check = createJsonCheck({ scanForMs: 200 });
+  open.push(check);
+  const pipe = join(folder, "without-end");
+  execFileSync("mkfifo", [pipe]);
+  // Whoever reads it waits for as long as somebody may write to it.
+  const writer = await openFile(pipe, "r+");
+  const next = { path: write("next.json", "{}"), pointer: [] };
+  const ask = (): Promise<unknown> => check.ask("a", { path: pipe, pointer: [] });
+  try {
+    for (let left = 0; left < 3; left += 1) {
+      await expect(ask()).rejects.toThrow("the file could not be read in time");
+      // Slow machines need longer than the limit to start a thread: that is no answer, either.
+      await expect.poll(() => check.ask("b", next).catch(String)).toMatchObject({ form: "object" });
+    }
+  } finally {
+    await writer.close();
+  }
+  await expect.poll(threads).toBe(1);
 });
 
 test("refuses who waits when it is closed, and who asks later", async () => {

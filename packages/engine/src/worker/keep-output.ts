@@ -6,7 +6,7 @@ import type { JsonCheck } from "../json-check/json-check.ts";
 import { MEASURED, READ, listContents } from "../python/port/run-output.ts";
 import type { Metadata, Outcome, RunOutput } from "../python/port/runtime.ts";
 import type { Claim } from "../store/execution-store.ts";
-import { keepTrying } from "./keep-trying.ts";
+import { keepTrying } from "../base/keep-trying.ts";
 
 /** What the output of runs is kept with. */
 export interface KeepDeps {

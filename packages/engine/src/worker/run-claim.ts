@@ -9,7 +9,7 @@ import { MAX_SETBACKS, NOT_STARTED } from "../store/execution-store.ts";
 import type { Claim, ExecutionStore } from "../store/execution-store.ts";
 import { keepOutput } from "./keep-output.ts";
 import type { KeepDeps } from "./keep-output.ts";
-import { keepTrying } from "./keep-trying.ts";
+import { keepTrying } from "../base/keep-trying.ts";
 import { dropOutput, getOutput } from "../python/port/run-output.ts";
 import { discardPreparation, prepareClaim } from "./prepare-claim.ts";
 import type { Preparation, PrepareDeps } from "./prepare-claim.ts";

@@ -8,6 +8,7 @@ import type { Outcome, OutputFile } from "@platform/engine/python/port/runtime";
 import type { Claim } from "@platform/engine/store/execution-store";
 import { createKeptObjects } from "../objects/kept-objects.ts";
 import { createLocalObjects } from "../objects/local-objects.ts";
+import { StoreUnavailable } from "../objects/object-store.ts";
 import type { Objects } from "../objects/object-store.ts";
 import type { Database } from "../postgres/database.ts";
 import {
@@ -221,6 +222,20 @@ const findWaiting = () =>
     text: `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     values: [],
   });
+
+const away = () => Promise.reject(new StoreUnavailable("away"));
+
+test("a store of objects that is away for a moment is asked again for the result, which is in the pool then", async () => {
+  let tries = 0;
+  const receive: Objects["receive"] = async (content, limit) => {
+    const received = await objects.receive(content, limit);
+    return { ...received, keep: () => ((tries += 1) < 3 ? away() : received.keep()) };
+  };
+  const busy = persistResults(store, { objects: { receive }, logger: createRecordingLogger() });
+  const running = await run({ persistTo: { dataPoolId: pool, name: "result.json" } });
+  expect(await busy.finish(running, await succeed({}))).toBe(true);
+  expect([tries, await readPersisted(running.id)]).toMatchObject([3, { name: "result.json" }]);
+});
 
 test("an end that is written again makes the files once; one of a lost claim, and a failure, make none", async () => {
   const running = await run();

@@ -2,8 +2,10 @@ import { Readable } from "node:stream";
 import { foldName } from "@platform/contract/file-name";
 import { Problem } from "@platform/contract/problems";
 import type { Logger } from "@platform/engine/base/logger";
+import { SECOND } from "@platform/engine/base/time";
 import { getOutput, nameStored } from "@platform/engine/python/port/run-output";
 import type { Outcome } from "@platform/engine/python/port/runtime";
+import { keepTrying } from "@platform/engine/base/keep-trying";
 import { chooseMediaType } from "@platform/engine/content/media-type";
 import type {
   EndingClaim,
@@ -11,7 +13,8 @@ import type {
   PinnedOutput,
   PinnedTarget,
 } from "@platform/engine/store/execution-store";
-import type { Objects, StoredObject } from "../objects/object-store.ts";
+import { StoreUnavailable } from "../objects/object-store.ts";
+import type { Objects, ReceivedObject, StoredObject } from "../objects/object-store.ts";
 import type { PersistedEnding } from "../store/executions/finish-persisted.ts";
 import type { ResultFiles } from "../store/pools/result-files.ts";
 
@@ -58,6 +61,12 @@ export function persistResults<S extends PersistingStore>(store: S, options: Per
     },
   };
 }
+
+/**
+ * How long a store that is away, or removes equal content just now, is tried again: not as long as a worker that stops waits for the ends of its
+ * executions, which is a lease. Results lie in memory meanwhile.
+ */
+const KEEP_FOR_MS = 20 * SECOND;
 
 type Succeeded = Extract<Outcome, { readonly status: "SUCCEEDED" }>;
 type Maker = Pick<ResultFiles, "executionId" | "owner">;
@@ -116,7 +125,7 @@ async function keep(
   try {
     const received = await objects.receive(Readable.from([result]), result.byteLength);
     try {
-      await received.keep();
+      await keepTrying(() => keepOnce(received), isHeld, KEEP_FOR_MS);
     } finally {
       await received.drop();
     }
@@ -124,6 +133,18 @@ async function keep(
   } catch (error) {
     logger.warn({ err: error, executionId }, "a result could not be stored in its data pool");
     return notStored();
+  }
+}
+
+/** A claim that was lost is found when its end is written. */
+const isHeld = () => true;
+
+async function keepOnce(received: ReceivedObject): Promise<boolean> {
+  try {
+    await received.keep();
+    return true;
+  } catch (cause) {
+    throw cause instanceof StoreUnavailable ? new Problem("UNAVAILABLE", undefined, { cause }) : cause;
   }
 }
 

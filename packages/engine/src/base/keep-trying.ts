@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "@platform/contract/problems";
-import { computePause } from "../base/backoff.ts";
-import { readMonotonic } from "../base/monotonic.ts";
+import { computePause } from "./backoff.ts";
+import { readMonotonic } from "./monotonic.ts";
 
 /** Between tries. */
 const PAUSE = { firstMs: 100, ceilingMs: 2_000 };
