@@ -7,10 +7,12 @@ import type { Series } from "../support/prometheus.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
 
-const PROGRAM = `def run(data):
+const PROGRAM = `import os
+
+def run(data):
     if data.get("fail"):
         raise ValueError("as asked")
-    return {}
+    return {"traceparent": os.environ.get("TRACEPARENT"), "tracestate": os.environ.get("TRACESTATE")}
 `;
 /** Labels that Prometheus adds to what it scrapes. */
 const ADDED = ["job", "instance"];
@@ -70,6 +72,23 @@ test("metrics count what was called and run, and have all that the dashboard and
     expect(expressions.length).toBeGreaterThan(10);
     expect(expressions.flatMap((one) => findFaults(one, series))).toEqual([]);
   }
+});
+
+test("the context of a caller's trace reaches user code; a malformed one is no error", async () => {
+  const { serviceKey } = await world.deploy(await world.createProject("traced", PROGRAM));
+  const consumer = await world.subscribe(serviceKey);
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const run = async (headers: Readonly<Record<string, string>>) => {
+    const { body } = await consumer.call<{ readonly id: string }>("POST", "", { json: {}, headers });
+    await consumer.finish(body.id);
+    return (await consumer.call("GET", `${body.id}/result`)).body;
+  };
+  expect(await run({ traceparent, tracestate: "acme=1" })).toMatchObject({
+    result: { traceparent, tracestate: "acme=1" },
+  });
+  expect(await run({ traceparent: `${traceparent}-nonsense` })).toMatchObject({
+    result: { traceparent: null, tracestate: null },
+  });
 });
 
 test("metrics are on their own port only, and nothing else is there", async () => {

@@ -17,7 +17,7 @@ import type { Readable } from "node:stream";
 import { foldName } from "@platform/contract/file-name";
 import { HOUR } from "@platform/engine/base/time";
 import { getCode } from "@platform/engine/base/thrown";
-import { refuseTarget } from "@platform/engine/store/execution-store";
+import { refuseTarget } from "@platform/engine/store/refuse-target";
 import { findPool, readPools } from "./pool-folder.ts";
 import type { LocalFile, LocalPool } from "./pool-folder.ts";
 

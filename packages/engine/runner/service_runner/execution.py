@@ -66,6 +66,7 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
         os._exit(0)
     options = request.options
     os.environ["SERVICE_EXECUTION_ID"] = options["executionId"]
+    os.environ.update(options["trace"])
     own = os.getpid()
     try:
         frames = _encode_answer(_run(load, request), options["resultBytes"])

@@ -190,7 +190,8 @@ class RequestOptions(TypedDict):
 
     `linger`: the process lives until Node has read the answer, and what it has used with it.
     `inputs` is None where nothing was passed by reference; the member is missing then. So is
-    `files` where files are not returned, and `outputPool` where the start names none.
+    `files` where files are not returned, and `outputPool` where the start names none. `trace` has
+    the variables TRACEPARENT and TRACESTATE, as far as the start was part of a trace.
     """
 
     executionId: str
@@ -200,6 +201,7 @@ class RequestOptions(TypedDict):
     inputs: InputFiles | None
     files: OutputLimits | None
     outputPool: OutputPool | None
+    trace: dict[str, str]
 
 
 class SpawnedStart(TypedDict):

@@ -117,12 +117,18 @@ def decode_request(payload: bytes | bytearray) -> RequestOptions:
         "inputs": None if "inputs" not in members else _read_inputs(members),
         "files": None if "files" not in members else _read_limits(members),
         "outputPool": None if "outputPool" not in members else _read_output_pool(members),
+        "trace": {} if "trace" not in members else _read_trace(members),
     }
 
 
 def _read_limits(members: dict[str, Any]) -> OutputLimits:
     limits = _read_object(members, "files")
     return {"count": _read_integer(limits, "count"), "bytes": _read_integer(limits, "bytes")}
+
+
+def _read_trace(members: dict[str, Any]) -> dict[str, str]:
+    trace = _read_object(members, "trace")
+    return {name.upper(): _read_text(trace, name) for name in trace}
 
 
 def _read_output_pool(members: dict[str, Any]) -> OutputPool:

@@ -2,6 +2,9 @@ import { isFinal } from "@platform/contract/execution";
 import type { PersistTarget } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { readMonotonic } from "../base/monotonic.ts";
+import type { TraceContext } from "../base/trace-context.ts";
+import { NO_TRACER } from "../base/tracer.ts";
+import type { Tracer } from "../base/tracer.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { withWaiting } from "./waiting.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
@@ -24,7 +27,7 @@ import type {
   StoredResult,
 } from "../store/execution-store.ts";
 import type { ExecutionDigests } from "../store/digests.ts";
-import { refuseTarget } from "../store/execution-store.ts";
+import { refuseTarget } from "../store/refuse-target.ts";
 import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import { createRateMeter } from "./rate-meter.ts";
@@ -43,10 +46,17 @@ import type { StreamRoom } from "./stream-room.ts";
 import { createWaiters } from "./waiters.ts";
 import type { Waiters } from "./waiters.ts";
 
+/** What a start has sent. */
+interface StartRequest {
+  readonly body: Uint8Array;
+  /** Where it belongs in a trace of the caller's; missing: nowhere. */
+  readonly trace?: TraceContext | null;
+}
+
 /** The use cases of executions. The caller names the owner; executions of other owners are treated as if they did not exist. */
 export interface Executions {
   /** Accepts an execution; it is stored durably when this resolves. @throws Problem */
-  readonly start: (owner: Owner, target: VersionTarget, body: Uint8Array) => Promise<ExecutionRecord>;
+  readonly start: (owner: Owner, target: VersionTarget, given: StartRequest) => Promise<ExecutionRecord>;
   /** The state if it is known without a query, so that polling is cheap. */
   readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
   /** @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED, as all methods that take an id */
@@ -97,6 +107,8 @@ export interface ExecutionsOptions {
   readonly queueLimits?: QueueLimits;
   /** Default: one of its own, with `DEFAULT_STREAM_LIMITS`. */
   readonly room?: StreamRoom;
+  /** Missing: no traces are written. */
+  readonly tracer?: Tracer;
   /** Milliseconds since the epoch; default: the time of day. */
   readonly now?: () => number;
   /** Called when input of this version was not checked at the start because the check takes too long. */
@@ -124,9 +136,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     followers.notice(event);
   });
 
-  const { targets } = options;
+  const { targets, tracer = NO_TRACER } = options;
   return {
-    start: createStart({ store, inputs, targets, cache, validator, admission, retentionDays }),
+    start: createStart({ store, inputs, targets, cache, validator, admission, retentionDays, tracer }),
     peek: (id, ownerId) => {
       const known = cache.peek(id, ownerId);
       return known === undefined || retention.hasExpired(known) ? undefined : known;
@@ -181,6 +193,7 @@ interface StartParts {
   readonly validator: InputValidator;
   readonly admission: Admission;
   readonly retentionDays: RetentionDays;
+  readonly tracer: Tracer;
 }
 
 function createStart({
@@ -191,8 +204,24 @@ function createStart({
   validator,
   admission,
   retentionDays,
+  tracer,
 }: StartParts): Executions["start"] {
-  return async (owner, target, bytes) => {
+  return async (owner, target, { body: bytes, trace: given = null }) => {
+    const trace = tracer.start(given, target.id);
+    let started: ExecutionRecord | null = null;
+    try {
+      started = await start(owner, target, { bytes, context: trace.context });
+      return started;
+    } finally {
+      trace.end(started?.id ?? null);
+    }
+  };
+
+  async function start(
+    owner: Owner,
+    target: VersionTarget,
+    { bytes, context }: { readonly bytes: Uint8Array; readonly context: TraceContext | null },
+  ): Promise<ExecutionRecord> {
     const body = acceptStartBody(bytes);
     validator(target.id, target.inputSchema, body);
     const kept = boundKeptDays(target.kept, retentionDays);
@@ -213,11 +242,12 @@ function createStart({
           ? {}
           : { persistTo: await pinTarget(targets, body.persistTo, owner) }),
         ...(output === null ? {} : { outputPool: await pinOutput(targets, output, owner) }),
+        ...(context === null ? {} : { trace: context }),
       }),
     );
     cache.add(record);
     return record;
-  };
+  }
 }
 
 /** Equal for what is not there, what the caller may not change, and a server that has nothing of the kind. */

@@ -14,7 +14,7 @@ test("a server that stores files nowhere refuses an output pool as one that ther
   const inputSchema = { properties: { params: { type: "object", properties: { tours: TOURS } } } };
   const target = { id: "v1", resources: { cpu: 1, memory: 1 }, timeoutSeconds: 60, inputSchema };
   const start = (params: object) =>
-    executions.start(toJobOwner("org-1"), target, Buffer.from(JSON.stringify({ params })));
+    executions.start(toJobOwner("org-1"), target, { body: Buffer.from(JSON.stringify({ params })) });
   try {
     await expect(start({ tours: POOL })).rejects.toMatchObject({
       code: "DATA_REFERENCE_INVALID",

@@ -5,6 +5,7 @@ import { isFinal } from "@platform/contract/execution";
 import { MAX_WAIT_SECONDS, SERVICE_API } from "@platform/contract/service-api";
 import { Problem } from "@platform/contract/problems";
 import type { ByteRange } from "../base/byte-range.ts";
+import { readTraceContext } from "../base/trace-context.ts";
 import { chooseMediaType } from "../content/media-type.ts";
 import type { Executions } from "../executions/executions.ts";
 import { describeReceipt } from "../executions/receipt.ts";
@@ -105,7 +106,10 @@ function createStateHandlers<C>({
   return {
     startExecution: async ({ http, reply, caller, body }) => {
       const owner = ownerOf(caller);
-      const created = await executions.start(owner, await targetOf(caller, http), body);
+      const created = await executions.start(owner, await targetOf(caller, http), {
+        body,
+        trace: readTraceContext(http.headers),
+      });
       const asked = { http, reply, id: created.id, ownerId: owner.id };
       const record = readWait(http) === 0 ? created : await waitAsPreferred(executions, asked);
       const quota = created.quota === undefined ? {} : describeQuota(created.quota);

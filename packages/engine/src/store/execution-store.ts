@@ -5,6 +5,7 @@ import type {
   PersistTarget,
   Waiting,
 } from "@platform/contract/execution";
+import type { TraceContext } from "../base/trace-context.ts";
 import type { StoredOutput } from "../content/result-store.ts";
 import type { ExecutionDigests } from "./digests.ts";
 import { Problem } from "@platform/contract/problems";
@@ -117,6 +118,8 @@ export interface NewExecution {
   readonly persistTo?: PinnedTarget;
   /** The data pool that gets files of the run; missing: none. */
   readonly outputPool?: PinnedOutput;
+  /** Where it belongs in a trace of the caller's; missing: nowhere. */
+  readonly trace?: TraceContext;
 }
 
 /** A data pool that a run writes to, as far as the start has decided it. */
@@ -391,10 +394,4 @@ export const CANCELLED_BEFORE = {
 /** For a `cursor` that is not the `nextCursor` of a page of the same list or log. */
 export function refuseCursor(): Problem {
   return new Problem("INVALID_INPUT", "The cursor is not valid for this list.");
-}
-
-/** For a data pool that there is not, or that the caller may not change. */
-export function refuseTarget(path = "/persistTo"): Problem {
-  const message = "There is no such data pool, or you may not store files in it.";
-  return new Problem("DATA_REFERENCE_INVALID", message, { errors: [{ path, message }] });
 }

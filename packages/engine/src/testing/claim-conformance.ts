@@ -41,6 +41,25 @@ export function describeCreate(use: Use): void {
     await store.cancel(id, owner.id);
   });
 
+  test("a claim has what the caller's trace is, and nothing where there is none", async () => {
+    const store = use();
+    await emptyQueue(store);
+    const trace = {
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      tracestate: "acme=1",
+    };
+    const outputPool = { path: ["params", "out"], dataPoolId: randomUUID(), userId: null };
+    const given = [{}, { trace }, { outputPool, trace }].map((more) => ({ ...createExecution(), ...more }));
+    // Together, and one that is claimed alone.
+    await Promise.all(given.map((execution) => store.create(execution)));
+    const { claims } = await store.claim(request({ free: { cpu: 8, memory: 8 } }));
+    for (const { id, trace: expected } of given) {
+      const claim = claims.find((one) => one.id === id);
+      expect([claim?.trace, claim?.references]).toEqual([expected, {}]);
+    }
+    for (const claim of claims) await store.finish(claim, SUCCEEDED);
+  });
+
   test("an id that is no uuid names nothing", async () => {
     const store = use();
     for (const id of ["", "x", "'; drop table execution", "00000000-0000-0000-0000-00000000000g"]) {

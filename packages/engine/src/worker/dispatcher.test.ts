@@ -78,6 +78,22 @@ describe("dispatcher", () => {
     ).toMatchObject([{ severity: "INFO", message: "adding" }]);
   });
 
+  test("hands the trace of a start to user code, and to no other execution of its process", async () => {
+    const program =
+      "import os\ndef run(): return {n: os.environ[n] for n in os.environ if n.startswith('TRACE')}\n";
+    const trace = { traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`, tracestate: "acme=1" };
+    const traced = await scene.start(program, { trace });
+    const versionId = (await scene.find(traced)).versionId;
+    const plain = await scene.start(program, { versionId });
+    scene.createDispatcher().start();
+    const read = async (id: string) => {
+      await expect.poll(() => scene.statusOf(id), WITHIN).toBe("SUCCEEDED");
+      return JSON.parse(Buffer.from((await scene.store.readResult(id, OWNER))?.result ?? []).toString());
+    };
+    expect(await read(traced)).toEqual({ TRACEPARENT: trace.traceparent, TRACESTATE: "acme=1" });
+    expect(await read(plain)).toEqual({});
+  });
+
   test("puts the content of references in the place of data and params", async () => {
     scene.files.set(REFERENCE.fileId, '{"a": 20}');
     const id = await scene.start("def run(data, params):\n    return {'sum': data['a'] + params['b']}\n", {

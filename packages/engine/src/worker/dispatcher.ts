@@ -9,6 +9,8 @@ import { runMachine } from "../base/machine.ts";
 import type { Machine } from "../base/machine.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import { createTimers } from "../base/timers.ts";
+import { NO_TRACER } from "../base/tracer.ts";
+import type { Tracer } from "../base/tracer.ts";
 import type { Timers } from "../base/timers.ts";
 import type { JsonCheck } from "../json-check/json-check.ts";
 import type { PythonRuntime } from "../python/port/runtime.ts";
@@ -66,6 +68,8 @@ export interface DispatcherOptions {
   readonly jsonCheck?: Pick<JsonCheck, "ask">;
   /** Nothing may run past this time (milliseconds on the monotonic clock); null: nothing runs. */
   readonly onDeadline?: (giveUpAt: number | null) => void;
+  /** Missing: no traces are written. */
+  readonly tracer?: Tracer;
   /** Missing: nobody counts what it does. */
   readonly observer?: WorkerObserver;
 }
@@ -118,10 +122,10 @@ type ClaimPlan = Omit<ClaimRequest, "workerId" | "sandboxLevel" | "leaseSeconds"
 
 /** Claims nothing until `start`, but listens to the store's events from now on, until `close`. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, logger, observer = NO_WORKER_OBSERVER } = options;
+  const { store, logger, observer = NO_WORKER_OBSERVER, tracer = NO_TRACER } = options;
   const self: DispatcherState = {
     options,
-    deps: { ...options, observer, health: createHealthKeeper(logger) },
+    deps: { ...options, observer, tracer, health: createHealthKeeper(logger) },
     loop: createTakeLoop<ClaimPlan>({
       readPermit: () => planClaim(self),
       take: (plan) => receive(self, { plan, since: readMonotonic() }, store.claim(toRequest(self, plan))),

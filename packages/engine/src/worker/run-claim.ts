@@ -2,6 +2,7 @@ import { growPause } from "../base/backoff.ts";
 import type { Logger } from "../base/logger.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import { MINUTE, SECOND } from "../base/time.ts";
+import type { RunTrace, Tracer } from "../base/tracer.ts";
 import { readUuidTime } from "../base/uuid.ts";
 import { CANCELLED, isStarting, PREPARING, reduceClaim } from "./claim-machine.ts";
 import type { ClaimEffect, ClaimEvent, ClaimState, Ending, StopReason } from "./claim-machine.ts";
@@ -34,6 +35,7 @@ export interface RunClaimDeps extends PrepareDeps, KeepDeps {
   readonly runtime: Pick<PythonRuntime, "run" | "stageInputs">;
   readonly health: HealthKeeper;
   readonly observer: WorkerObserver;
+  readonly tracer: Tracer;
   readonly logger: Logger;
 }
 
@@ -61,6 +63,7 @@ interface ClaimRunState {
   readonly claim: Claim;
   readonly listener: ClaimListener;
   readonly preparing: AbortController;
+  readonly trace: RunTrace;
   state: ClaimState;
   run: Run | null;
   /** When user code may have begun, and for how long it ran; monotonic milliseconds. */
@@ -76,6 +79,7 @@ export function runClaim(deps: RunClaimDeps, claim: Claim, listener: ClaimListen
     claim,
     listener,
     preparing,
+    trace: deps.tracer.run(claim),
     state: PREPARING,
     run: null,
     beganAt: null,
@@ -123,12 +127,15 @@ function perform(self: ClaimRunState, effect: ClaimEffect): void {
     case "free":
       return listener.onFree();
     case "leave":
+      // Unless its end was written.
+      self.trace.end("LOST", null);
       listener.onLeave();
   }
 }
 
 function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly kind: "ready" }>): void {
   const { deps, claim } = self;
+  const trace = self.trace.handOver();
   try {
     const run = deps.runtime.run({
       executionId: claim.id,
@@ -136,6 +143,7 @@ function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly ki
       version: ready.version,
       input: ready.input,
       ...(claim.outputPool === undefined ? {} : { outputPool: claim.outputPool }),
+      ...(trace === null ? {} : { trace }),
       onLog: (lines) => appendLog(deps, claim, lines),
     });
     self.run = run;
@@ -211,17 +219,26 @@ function keepEnding(
   );
 }
 
-function observeEnding({ deps, claim, ranMs }: ClaimRunState, ending: Ending): void {
+function observeEnding({ deps, claim, trace, ranMs }: ClaimRunState, ending: Ending): void {
   const { observer } = deps;
   const { versionId } = claim;
-  if (ending.kind === "stopped") return observer.gaveBack("stop");
+  const end = describeEnd(claim, ending);
+  trace.end(end.status, end.code);
+  if (end.status === "PENDING") observer.gaveBack(ending.kind === "stopped" ? "stop" : "fault");
+  else observer.ended({ versionId, status: end.status, code: end.code, ranMs });
+}
+
+/** What the execution is now; PENDING: it went back to the queue. */
+function describeEnd(
+  claim: Claim,
+  ending: Ending,
+): { readonly status: Outcome["status"] | "PENDING"; readonly code: string | null } {
   if (ending.kind === "outcome") {
     const { outcome } = ending;
-    const code = outcome.status === "SUCCEEDED" ? null : outcome.code;
-    return observer.ended({ versionId, status: outcome.status, code, ranMs });
+    return { status: outcome.status, code: outcome.status === "SUCCEEDED" ? null : outcome.code };
   }
-  if (!isLastSetback(claim)) return observer.gaveBack("fault");
-  observer.ended({ versionId, status: "FAILED", code: NOT_STARTED.code, ranMs: null });
+  const isOver = ending.kind === "fault" && isLastSetback(claim);
+  return isOver ? { status: "FAILED", code: NOT_STARTED.code } : { status: "PENDING", code: null };
 }
 
 function isLastSetback({ setbacks }: Claim): boolean {

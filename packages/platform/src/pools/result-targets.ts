@@ -1,4 +1,4 @@
-import { refuseTarget } from "@platform/engine/store/execution-store";
+import { refuseTarget } from "@platform/engine/store/refuse-target";
 import type { ResultTargets } from "@platform/engine/store/execution-store";
 import type { ResultFileStore } from "../store/pools/result-files.ts";
 

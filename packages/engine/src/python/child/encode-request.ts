@@ -62,15 +62,17 @@ export function bringIn(
 /** The frames that start an execution in a child: the body is passed on as received, without a copy. */
 export function encodeRequest(request: RunRequest, options: RequestOptions): readonly Uint8Array[] {
   const memory = Math.round(request.version.resources.memory * GIGABYTE);
-  const { executionId, outputPool: pool } = request;
+  const { executionId, outputPool: pool, trace } = request;
   const outputPool = pool && { path: pool.path, id: pool.dataPoolId };
   const { resultBytes, linger, inputs, files } = options;
   const { body } = request.input;
   return [
-    // `inputs`, `files` and `outputPool` are left out where they are undefined.
+    // `inputs`, `files`, `outputPool` and `trace` are left out where they are undefined.
     encodeFrame(
       FRAME.request,
-      Buffer.from(JSON.stringify({ executionId, resultBytes, memory, linger, inputs, files, outputPool })),
+      Buffer.from(
+        JSON.stringify({ executionId, resultBytes, memory, linger, inputs, files, outputPool, trace }),
+      ),
     ),
     encodeHeader(FRAME.body, body.byteLength),
     body,

@@ -2,6 +2,7 @@ import type { FileReference } from "@platform/contract/execution";
 import type { Network } from "@platform/contract/network";
 import type { OutputLimits, Resources } from "@platform/contract/project";
 import type { ByteRange } from "../../base/byte-range.ts";
+import type { TraceContext } from "../../base/trace-context.ts";
 import type { ReceivedContent } from "../../content/result-store.ts";
 
 /** A version that is ready to run: unpacked, with its environment built. Paths are absolute and readable by the sandbox. */
@@ -171,6 +172,8 @@ export interface RunRequest {
   readonly input: ExecutionInput;
   /** The data pool that gets files of the run: missing, none. */
   readonly outputPool?: OutputPool;
+  /** What user code has as TRACEPARENT and TRACESTATE: missing, nothing. */
+  readonly trace?: TraceContext;
   /** Wall-clock limit in seconds, counted from the hand-over to the child. */
   readonly timeoutSeconds: number;
   /**

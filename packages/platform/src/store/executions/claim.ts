@@ -1,4 +1,5 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
+import type { TraceContext } from "@platform/engine/base/trace-context";
 import type { PinnedInputs } from "@platform/engine/python/port/runtime";
 import type {
   Claim,
@@ -13,7 +14,7 @@ import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
-import { OUTPUT_POOL, PERSIST_TO } from "./create-statement.ts";
+import { OUTPUT_POOL, PERSIST_TO, TRACE } from "./create-statement.ts";
 import type { Events } from "./events.ts";
 import { lookUp } from "./lookup.ts";
 import { selectRecord, toRecord } from "./record.ts";
@@ -35,7 +36,11 @@ interface ClaimRow extends RecordRow {
   readonly setbacks: number;
   readonly body: Buffer;
   readonly references:
-    | (PinnedInputs & { readonly [PERSIST_TO]?: PinnedTarget; readonly [OUTPUT_POOL]?: PinnedOutput })
+    | (PinnedInputs & {
+        readonly [PERSIST_TO]?: PinnedTarget;
+        readonly [OUTPUT_POOL]?: PinnedOutput;
+        readonly [TRACE]?: TraceContext;
+      })
     | null;
 }
 
@@ -187,7 +192,12 @@ async function recoverClaim(
 function toClaim(row: ClaimRow): Claim {
   const { id, versionId, timeoutSeconds, attempt, workerId, setbacks, body } = row;
   const resources = fromStoredResources(row);
-  const { [PERSIST_TO]: persistTo, [OUTPUT_POOL]: outputPool, ...references } = row.references ?? {};
+  const {
+    [PERSIST_TO]: persistTo,
+    [OUTPUT_POOL]: outputPool,
+    [TRACE]: trace,
+    ...references
+  } = row.references ?? {};
   return {
     id,
     owner: { kind: row.ownerKind, id: row.ownerId, organisationId: row.organisationId },
@@ -198,6 +208,7 @@ function toClaim(row: ClaimRow): Claim {
     references,
     ...(persistTo === undefined ? {} : { persistTo }),
     ...(outputPool === undefined ? {} : { outputPool }),
+    ...(trace === undefined ? {} : { trace }),
     attempt,
     workerId,
     setbacks,

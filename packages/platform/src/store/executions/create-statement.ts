@@ -130,6 +130,8 @@ const buildCreate = (more: string): string => `with input as (
 export const PERSIST_TO = "persistTo";
 /** There as well: the data pool that gets files of the run. */
 export const OUTPUT_POOL = "outputPool";
+/** There as well: where the execution belongs in a trace. */
+export const TRACE = "trace";
 
 /** SQL: for starts without references, which are nearly all: a node less. */
 export const CREATE = buildCreate("");
@@ -137,7 +139,7 @@ export const CREATE = buildCreate("");
 /** SQL: the same, where some have references or store their result besides: names the objects that they read, which are kept while they have not ended. */
 export const CREATE_PINNED = buildCreate(`, pinned as (
     insert into execution_object (execution_id, role, hash)
-    select id, pin.key, pin.value ->> 'sha256' from allowed cross join lateral jsonb_each(refs::jsonb - '{${PERSIST_TO},${OUTPUT_POOL}}'::text[]) as pin (key, value)
+    select id, pin.key, pin.value ->> 'sha256' from allowed cross join lateral jsonb_each(refs::jsonb - '{${PERSIST_TO},${OUTPUT_POOL},${TRACE}}'::text[]) as pin (key, value)
     where pin.key <> 'pools'
     union all
     select id, 'pool', hash #>> '{}' from allowed cross join lateral jsonb_path_query(refs::jsonb, '$.pools[*].files[*].sha256') as hash

@@ -12,7 +12,7 @@ import type { NewClaim, NewClaims } from "./claim-new.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
 import { refuseEnded } from "./ended-owners.ts";
-import { CREATE, CREATE_CLAIMED, CREATE_PINNED, OUTPUT_POOL, PERSIST_TO } from "./create-statement.ts";
+import { CREATE, CREATE_CLAIMED, CREATE_PINNED, OUTPUT_POOL, PERSIST_TO, TRACE } from "./create-statement.ts";
 import { refuseBeyondLimit, describeLeft } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
 import { findExecution } from "./read.ts";
@@ -159,7 +159,7 @@ async function insertExecutions(
   executions: readonly NewExecution[],
 ): Promise<ReadonlyMap<string, Created>> {
   const [execution] = executions;
-  const isPinned = executions.some((one) => describeBeside(one) !== null);
+  const isPinned = executions.some(namesObjects);
   if (execution !== undefined && executions.length === 1 && creation.claim !== null && !isPinned) {
     const created = await insertClaimed(database, creation, execution);
     if (created !== null) return new Map([[execution.id, created]]);
@@ -264,12 +264,18 @@ function readCreated(
   );
 }
 
+/** Whether there is more to write than a trace, which any statement stores. */
+function namesObjects({ trace: _trace, ...execution }: NewExecution): boolean {
+  return describeBeside(execution) !== null;
+}
+
 /** What is stored beside the body; null: nothing. */
-function describeBeside({ references, persistTo, outputPool }: NewExecution): object | null {
+function describeBeside({ references, persistTo, outputPool, trace }: NewExecution): object | null {
   const beside = {
     ...references,
     ...(persistTo === undefined ? {} : { [PERSIST_TO]: persistTo }),
     ...(outputPool === undefined ? {} : { [OUTPUT_POOL]: outputPool }),
+    ...(trace === undefined ? {} : { [TRACE]: trace }),
   };
   return Object.keys(beside).length > 0 ? beside : null;
 }

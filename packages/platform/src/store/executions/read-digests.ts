@@ -5,7 +5,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { mayBeMoved } from "./kept.ts";
 import { lookUp } from "./lookup.ts";
-import { OUTPUT_POOL, PERSIST_TO } from "./create-statement.ts";
+import { OUTPUT_POOL, PERSIST_TO, TRACE } from "./create-statement.ts";
 import { RESULT_NAME } from "./finish.ts";
 
 /** The server hashes: megabytes of input and result need not be sent for it. Inputs do not move with kept executions. */
@@ -36,7 +36,11 @@ interface DigestRow {
   readonly inputHash: string | null;
   readonly inputBytes: number | null;
   readonly references:
-    | (PinnedInputs & { readonly [PERSIST_TO]?: unknown; readonly [OUTPUT_POOL]?: unknown })
+    | (PinnedInputs & {
+        readonly [PERSIST_TO]?: unknown;
+        readonly [OUTPUT_POOL]?: unknown;
+        readonly [TRACE]?: unknown;
+      })
     | null;
   readonly resultHash: string | null;
   readonly resultBytes: number | null;
@@ -60,7 +64,12 @@ export async function readDigests(
 
 function toDigests({ contents, metadata, ...row }: DigestRow): ExecutionDigests {
   const { inputHash, inputBytes, resultHash, resultBytes } = row;
-  const { [PERSIST_TO]: _target, [OUTPUT_POOL]: _pool, ...references } = row.references ?? {};
+  const {
+    [PERSIST_TO]: _target,
+    [OUTPUT_POOL]: _pool,
+    [TRACE]: _trace,
+    ...references
+  } = row.references ?? {};
   const beside = contents?.find(({ name }) => name === RESULT_NAME);
   const stored = resultHash === null ? null : { hash: resultHash, bytes: resultBytes ?? 0 };
   return {

@@ -1,7 +1,7 @@
 import type { FileReference } from "@platform/contract/execution";
 import { listRoles } from "@platform/contract/permissions";
 import { isUuid } from "@platform/engine/base/uuid";
-import { refuseTarget } from "@platform/engine/store/execution-store";
+import { refuseTarget } from "@platform/engine/store/refuse-target";
 import type { PinnedTarget } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
 import type { Database, RunStatement } from "../../postgres/database.ts";
