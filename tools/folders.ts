@@ -110,6 +110,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/base",
     "platform/store/pools",
   ],
+  "platform/store/feed": ["engine/base", "platform/postgres", "platform/store/base"],
+  "platform/feed": ["engine/base", "engine/store", "platform/store/feed"],
   "platform/store/usage": [
     "engine/base",
     "platform/postgres",
@@ -270,6 +272,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/versions",
   ],
   "platform/housekeeping": [
+    "platform/store/feed",
     "engine/base",
     "engine/environments",
     "engine/files",

@@ -309,6 +309,44 @@ create table external_login (
 );
 CREATE INDEX external_login_user ON public.external_login USING btree (user_id);
 
+create table feed_event (
+  "position" bigint not null,
+  at timestamp(3) with time zone not null,
+  execution_id uuid not null,
+  status text not null,
+  code text,
+  service_key uuid not null,
+  version text not null,
+  subscription_id uuid,
+  application_id uuid,
+  organisation_id uuid not null,
+  provider_id uuid not null,
+  constraint feed_event_pkey PRIMARY KEY ("position")
+);
+CREATE INDEX feed_event_application ON public.feed_event USING btree (application_id, "position") WHERE (application_id IS NOT NULL);
+CREATE INDEX feed_event_organisation ON public.feed_event USING btree (organisation_id, "position");
+CREATE INDEX feed_event_provider ON public.feed_event USING btree (provider_id, "position") WHERE (provider_id <> organisation_id);
+
+create table feed_mark (
+  name text not null,
+  "position" bigint not null,
+  constraint feed_mark_name_check CHECK ((name = ANY (ARRAY['sequenced'::text, 'removed'::text]))),
+  constraint feed_mark_pkey PRIMARY KEY (name)
+);
+
+create table feed_new (
+  id bigint not null generated always as identity,
+  execution_id uuid not null,
+  owner_kind text not null,
+  owner_id uuid not null,
+  organisation_id uuid not null,
+  version_id uuid not null,
+  status text not null,
+  code text,
+  at timestamp(3) with time zone not null default now(),
+  constraint feed_new_pkey PRIMARY KEY (id)
+);
+
 create table invitation (
   id uuid not null,
   organisation_id uuid not null,

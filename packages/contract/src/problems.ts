@@ -100,6 +100,12 @@ export const PROBLEMS = {
     detail: "The retention period of this log has ended; the result may be kept for longer.",
     retryable: false,
   },
+  CURSOR_EXPIRED: {
+    status: 410,
+    detail:
+      "What follows this cursor is not kept any more; begin with the oldest event that is (after=0), or with the next one (without after).",
+    retryable: false,
+  },
   VERSION_RETIRED: {
     status: 410,
     detail: "This version is retired and accepts no new executions.",

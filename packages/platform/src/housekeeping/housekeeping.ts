@@ -6,6 +6,7 @@ import { untilAborted } from "@platform/engine/base/until-aborted";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { adoptObjects } from "../objects/sweep.ts";
 import { maintainPartitions } from "../store/executions/partitions.ts";
+import { createFeedStore } from "../store/feed/feed.ts";
 import { createGarbageStore } from "../store/garbage.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createUploadStore } from "../store/pools/uploads.ts";
@@ -51,7 +52,8 @@ export function startHousekeeping({
   const uploads = createUploadStore(database, 0);
   const runRound = async (): Promise<void> => {
     const days = await maintainDays({ database, retentionDays, logRetentionDays, logger });
-    const removed = await collectGarbage({ data, garbage, objects, uploads });
+    const collected = await collectGarbage({ data, garbage, objects, uploads });
+    const removed = { ...collected, feedEvents: await removeFeedEvents(database) };
     const hasRemoved =
       Object.values(removed).some((count) => count > 0) || days.dropped.length + days.expired > 0;
     if (hasRemoved) logger.info({ ...days, removed }, "old data was removed");
@@ -79,6 +81,14 @@ export function startHousekeeping({
     closing.abort();
     await Promise.all([rounds(), rollUps(), adoptions()]);
   };
+}
+
+/** In parts, so that none takes long. */
+async function removeFeedEvents(database: Database): Promise<number> {
+  const { removeOld } = createFeedStore(database);
+  let removed = 0;
+  for (let count = await removeOld(); count > 0; count = await removeOld()) removed += count;
+  return removed;
 }
 
 /** What housekeeping asks of the store; rejects when the signal aborts. What has been asked by then may still happen, as any removal whose answer is lost. */

@@ -12,6 +12,8 @@ import {
   createVitalDatabase,
 } from "../store/executions/execution-store.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
+import { createFeedStore } from "../store/feed/feed.ts";
+import type { FeedStore } from "../store/feed/feed.ts";
 import { createMaintenanceDatabase, prepareDatabase } from "../store/prepare.ts";
 import type { HostProcess } from "./host-process.ts";
 
@@ -27,6 +29,7 @@ export interface Databases {
   readonly executionStore: PostgresExecutionStore;
   /** On connections of its own, so that long lists keep nothing else waiting. */
   readonly history: HistoryStore;
+  readonly feedStore: FeedStore;
 }
 
 /** Starts the embedded PostgreSQL unless DATABASE_URL is set, connects, and applies new migrations. */
@@ -43,8 +46,9 @@ export async function openDatabases(host: HostProcess, data: DataDirectory): Pro
   const database = open("ordinary", createDatabase);
   const maintenance = open("maintenance", createMaintenanceDatabase);
   await prepareDatabase(maintenance, { logger, retentionDays: config.retentionDays });
+  const execution = open("execution", createExecutionDatabase);
   const executionStore = createPostgresExecutionStore({
-    database: open("execution", createExecutionDatabase),
+    database: execution,
     vital: open("vital", createVitalDatabase),
     large: open("large", createLargeDatabase),
     leaseSeconds: config.leaseSeconds,
@@ -52,7 +56,7 @@ export async function openDatabases(host: HostProcess, data: DataDirectory): Pro
   });
   closers.add("execution store", executionStore.close);
   const history = createHistoryStore(open("history", createHistoryDatabase));
-  return { database, maintenance, executionStore, pools, history };
+  return { database, maintenance, executionStore, feedStore: createFeedStore(execution), pools, history };
 }
 
 async function findServer(host: HostProcess, data: DataDirectory): Promise<ConnectionTarget> {

@@ -12,6 +12,8 @@ import type { DiskGuard } from "../disk/disk-guard.ts";
 import { guardBuilds, guardExecutions } from "../disk/guarded-stores.ts";
 import { limitResults } from "../disk/result-quota.ts";
 import { createReserve } from "../disk/reserve.ts";
+import { createFeed } from "../feed/feed.ts";
+import type { Feed } from "../feed/feed.ts";
 import { openDataDirectory, readSecret } from "../host/data-directory.ts";
 import type { DataDirectory } from "../host/data-directory.ts";
 import { createReadiness } from "../host/readiness.ts";
@@ -57,6 +59,7 @@ export interface Shared extends HostProcess {
   /** Input by reference. */
   readonly inputs: InputSource;
   readonly executions: Executions;
+  readonly feed: Feed;
   readonly identity: Identity;
   readonly objects: Objects;
   /** Where they are stored; for housekeeping. */
@@ -114,6 +117,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     secret,
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     executionStore,
+    feed: createSharedFeed(host, databases.feedStore, unguarded),
     inputs,
     executions: createSharedExecutions(host, {
       store: executionStore,
@@ -136,6 +140,16 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
       stopping: stop.stopping,
     }),
   };
+}
+
+function createSharedFeed(
+  { logger, closers }: HostProcess,
+  store: Databases["feedStore"],
+  executions: PostgresExecutionStore,
+): Feed {
+  const feed = createFeed({ store, executions, logger });
+  closers.add("feed", feed.close);
+  return feed;
 }
 
 /** Mails that are being sent are waited for. */

@@ -29,6 +29,9 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   },
   execution: { bounds: [], rest: "The rate of starts; removed with the results." },
   execution_input: { bounds: [], rest: "A part of an execution." },
+  feed_event: { bounds: [], rest: "Three for each execution; removed after seven days." },
+  feed_mark: { bounds: [], rest: "Two." },
+  feed_new: { bounds: [], rest: "Changes of state of the last moment." },
   execution_log: { bounds: [], rest: "A part of an execution." },
   execution_object: {
     bounds: [],

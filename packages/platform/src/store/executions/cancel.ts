@@ -8,6 +8,7 @@ import type { Events } from "./events.ts";
 import { SETTLE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
+import { noteStates } from "./note-states.ts";
 import { findExecution } from "./read.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
@@ -22,7 +23,7 @@ const TEXT = `with ended as (
       failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
       failure_detail = case e.status when 'PENDING' then $3 end
     where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status in ('PENDING', 'RUNNING')")} returning e.*
-  ), ${SETTLE}, ${COUNT_USAGE}
+  ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended", "status = 'FAILED'")}
   select ${selectRecord("ended")} from ended cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
     $4 || case ended.status when 'FAILED' then ':changed:' else ':cancel:' end || encode(uuid_send(ended.id), 'base64'))`;
 

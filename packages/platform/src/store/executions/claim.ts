@@ -17,6 +17,7 @@ import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
 import { OUTPUT_POOL, PERSIST_TO, TRACE } from "./create-statement.ts";
 import type { Events } from "./events.ts";
 import { lookUp } from "./lookup.ts";
+import { noteStates } from "./note-states.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -124,7 +125,7 @@ const describeTake = (candidates: string) => `with recursive candidate as materi
       sandbox_level = $8,
       lease_until = now() + make_interval(secs => $5)
     from chosen where ${lookUp("e", "chosen.id")} returning e.*
-  )
+  ), ${noteStates("claimed")}
   select rest.is_drained as "isDrained", ${COLUMNS}
   from (
     -- Sees the rows as they were before the update, so what was taken is left out by its id. What pauses (not_before)

@@ -1,5 +1,6 @@
 import { selectMilliseconds } from "../base/columns.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
+import { NOTED_COLUMNS, noteStates } from "./note-states.ts";
 import { ENDED_OWNERS, LOCK_OWNERS, lockOwner } from "./ended-owners.ts";
 import {
   CPU_HELD,
@@ -110,8 +111,9 @@ const buildCreate = (more: string): string => `with input as (
       created_at, rank, quota_month, cpu_held, result_days, log_days, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
       case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then created_at end,
       case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
-    from allowed cross join claim cross join lateral (select ${createdIn("quota_month")} as created_at) moment on conflict do nothing returning id, owner_id, created_at, quota_month, cpu_held, status
-  ), ${HOLD}, bodies as (
+    from allowed cross join claim cross join lateral (select ${createdIn("quota_month")} as created_at) moment on conflict do nothing
+    returning ${NOTED_COLUMNS}, created_at, quota_month, cpu_held
+  ), ${HOLD}, ${noteStates("created")}, bodies as (
     -- The body of an id that exists is there already, and stays.
     insert into execution_input (id, body, "references")
     select id, substr($16::bytea, start, length), refs::jsonb from allowed on conflict do nothing
@@ -164,8 +166,8 @@ export const CREATE_CLAIMED = `with pending as materialized (
     from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli) t left join quotas on true
       cross join lateral (select ${createdIn("month")} as created_at) moment
     where not is_any and (${PLACES} > 0) is not false and $9::uuid <> all (${ENDED_OWNERS}) on conflict do nothing
-    returning id, owner_id, created_at, quota_month, cpu_held
-  ), ${HOLD_ONE}, bodies as (
+    returning ${NOTED_COLUMNS}, created_at, quota_month, cpu_held
+  ), ${HOLD_ONE}, ${noteStates("created")}, bodies as (
     insert into execution_input (id, body, "references") select id, $16::bytea, $15::text::jsonb from created
   )
   select pending.is_any as "isAnyPending", ${selectMilliseconds("created_at")} as "createdAt",

@@ -3,6 +3,7 @@ import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
 import { SETTLE } from "./hold.ts";
 import { COUNT_USAGE } from "./meter.ts";
+import { noteStates } from "./note-states.ts";
 
 /** No store has this name, so all of them are notified, that of this process as well. */
 const ORIGIN = "";
@@ -21,7 +22,7 @@ const TEXT = `with due as materialized (
       failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
       failure_detail = case e.status when 'PENDING' then 'Its subscription was ended before the execution began.' end
     where ${UNENDED} and (select count(*) from due) > 0 returning e.*
-  ), ${SETTLE}, ${COUNT_USAGE}, numbered as (
+  ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended", "status = 'FAILED'")}, numbered as (
     select id, case status when 'FAILED' then 'changed' else 'cancel' end as kind,
       (row_number() over (partition by status) - 1) / ${MAX_NOTIFIED_IDS} as part
     from ended

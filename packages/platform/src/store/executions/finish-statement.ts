@@ -3,6 +3,7 @@ import { encodeId, selectPayloadIds } from "./events.ts";
 import { SETTLE, SETTLE_ONE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE, COUNT_USAGE_ONE } from "./meter.ts";
+import { noteStates } from "./note-states.ts";
 import { selectRecord } from "./record.ts";
 
 /*
@@ -37,7 +38,7 @@ export const FINISH = `with input as (
       failure_detail = i.detail, failure_metadata = i.failure_metadata, cpu_micros = i.cpu_micros
     from input i where ${describeFence("i.id", "i.attempt", "i.worker_id")}
     returning e.*, i.start, i.length, i.metadata_start, i.metadata_length, i.has_metadata
-  ), ${SETTLE}, ${COUNT_USAGE}, results as (
+  ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended")}, results as (
     -- Only of what was ended just now: a stale claim stores nothing.
     insert into execution_result (id, result, metadata)
     select id, substr($10::bytea, start, length),
@@ -69,7 +70,7 @@ function finishOne(results: string): string {
     update execution e set status = $4, ended_at = now(), lease_until = null, failure_code = $5, failure_detail = $6,
       failure_metadata = $7::jsonb, cpu_micros = $8::bigint
     where ${describeFence("$1::uuid", "$2::int", "$3::text")} returning e.*
-  ), ${SETTLE_ONE}, ${COUNT_USAGE_ONE}, results as (
+  ), ${SETTLE_ONE}, ${COUNT_USAGE_ONE}, ${noteStates("ended")}, results as (
     ${results}
   )
   select ${selectRecord("ended")} from ended cross join lateral (select ${describeNotification(encodeId("ended.id"))}) notified`;

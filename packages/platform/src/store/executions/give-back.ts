@@ -6,6 +6,7 @@ import type { Events } from "./events.ts";
 import { SETTLE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
+import { noteStates } from "./note-states.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -26,7 +27,7 @@ const TEXT = `with ended as (
       setbacks = e.setbacks + case when $4::float8 is null then 0 else 1 end,
       not_before = now() + make_interval(secs => coalesce($4::float8, 0))
     where ${lookUp("e", "$1::uuid", "e.attempt = $2 and e.worker_id = $3 and e.status = 'RUNNING'")} returning e.*
-  ), ${SETTLE}, ${COUNT_USAGE}
+  ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended")}
   -- Two notifications: processes that cached the execution must forget it, workers may claim.
   select ${selectRecord("ended")} from ended cross join lateral (
     select pg_notify('${EXECUTIONS_CHANNEL}', $6 || ':changed:' || encode(uuid_send(ended.id), 'base64')),

@@ -11,6 +11,7 @@ import type { Events } from "./events.ts";
 import { SETTLE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
+import { noteStates } from "./note-states.ts";
 import { describePreparing } from "./preparing.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
@@ -52,7 +53,7 @@ const SWEEP = `with guard as materialized (
       worker_id = ${ifBegun("e.worker_id")}, claim_id = ${ifBegun("e.claim_id")}, started_at = ${ifBegun("e.started_at")},
       sandbox_level = ${ifBegun("e.sandbox_level")}
     from late where ${lookUp("e", "late.id", "e.status = 'RUNNING'")} returning e.*
-  ), ${SETTLE}, ${COUNT_USAGE}, notified as materialized (
+  ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended")}, notified as materialized (
     -- "having" keeps the aggregate from giving a row when nothing was ended.
     select pg_notify('${EXECUTIONS_CHANNEL}', $1 || ':changed:' || ${selectPayloadIds("id")}),
       case when bool_or(status = 'PENDING') then pg_notify('${EXECUTIONS_CHANNEL}', $1 || ':pending') end

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { SILENT } from "@platform/engine/testing/silent-logger";
+import { SUCCEEDED, createExecution } from "@platform/engine/testing/execution-fixtures";
+import { waitUntil } from "@platform/engine/testing/wait-until";
+import type { Owner } from "@platform/engine/store/owner";
+import {
+  createExecutionDatabase,
+  createPostgresExecutionStore,
+} from "../store/executions/execution-store.ts";
+import { createFeedStore, encodePosition } from "../store/feed/feed.ts";
+import type { FeedReader } from "../store/feed/feed.ts";
+import { createTestService, createTestUser } from "../testing/fixtures.ts";
+import { createTestInstance } from "../testing/instance.ts";
+import { createTestStore } from "../testing/test-store.ts";
+import type { TestStore } from "../testing/test-store.ts";
+import { createFeed } from "./feed.ts";
+import type { Feed } from "./feed.ts";
+
+let scene: TestStore;
+let owner: Owner;
+let versionId: string;
+let closeInstance: () => Promise<void>;
+
+beforeAll(async () => {
+  scene = await createTestStore();
+  const instance = await createTestInstance({ database: scene.home.database, executionStore: scene.store });
+  closeInstance = instance.close;
+  const user = await createTestUser(instance);
+  ({ versionId } = await createTestService(instance, user));
+  owner = { kind: "organisation", id: user.organisationId, organisationId: user.organisationId };
+});
+afterAll(async () => {
+  await closeInstance?.();
+  await scene?.close();
+});
+
+/** The feed of another process on the same database. */
+function openFeed(): Feed {
+  const database = createExecutionDatabase(scene.home.target, { logger: scene.home.logger });
+  const executions = createPostgresExecutionStore({ database });
+  const feed = createFeed({ store: createFeedStore(database), executions, logger: SILENT });
+  onTestFinished(async () => {
+    await feed.close();
+    await executions.close();
+    await database.close();
+  });
+  return feed;
+}
+
+const start = async (): Promise<string> => {
+  const execution = createExecution({ owner, versionId });
+  await scene.store.create(execution);
+  return execution.id;
+};
+
+const question = (after: number, seconds = 60) => ({
+  reader: { kind: "organisation", id: owner.id } as FeedReader,
+  after,
+  limit: 100,
+  seconds,
+  signal: new AbortController().signal,
+});
+
+test("who waits gets what another process has committed, and goes on behind it", async () => {
+  const feed = openFeed();
+  const begin = await feed.findStart(undefined);
+  const waiting = feed.read(question(begin));
+  const id = await start();
+  const first = await waiting;
+  expect(first.events.map(({ executionId, status }) => [executionId, status])).toEqual([[id, "PENDING"]]);
+  const next = feed.read(question(await feed.findStart(encodePosition(first.position))));
+  await scene.store.cancel(id, owner.id);
+  expect((await next).events.map(({ status, code }) => [status, code])).toEqual([["FAILED", "CANCELLED"]]);
+});
+
+test("a change that no event announces is found by itself, such as a claim of another process", async () => {
+  const id = await start();
+  const feed = openFeed();
+  const waiting = feed.read(question(await feed.findStart(undefined)));
+  const { claims } = await scene.store.claim({
+    workerId: "w",
+    sandboxLevel: "B",
+    limit: 1,
+    free: { cpu: 1, memory: 1 },
+    leaseSeconds: 60,
+    excludedVersionIds: [],
+    onlyId: id,
+  });
+  expect((await waiting).events.map(({ status }) => status)).toEqual(["RUNNING"]);
+  for (const claim of claims) await scene.store.finish(claim, SUCCEEDED);
+});
+
+test("a wait ends with its time, its caller and its process, without events and at the same position", async () => {
+  const feed = openFeed();
+  const begin = await feed.findStart(undefined);
+  expect(await feed.read(question(begin, 0.05))).toEqual({ events: [], position: begin });
+  const leaving = new AbortController();
+  const left = feed.read({ ...question(begin), signal: leaving.signal });
+  leaving.abort();
+  expect(await left).toEqual({ events: [], position: begin });
+  const kept = feed.read(question(begin));
+  await feed.close();
+  expect(await kept).toEqual({ events: [], position: begin });
+});
+
+test("changes get their positions while nobody reads", async () => {
+  openFeed();
+  const id = await start();
+  const read = () =>
+    scene.database.query<{ readonly status: string }>({
+      text: "select status from feed_event where execution_id = $1",
+      values: [id],
+    });
+  await waitUntil(async () => (await read()).length > 0);
+  expect(await read()).toEqual([{ status: "PENDING" }]);
+  await scene.store.cancel(id, owner.id);
+});

@@ -1,0 +1,158 @@
+import type { ExecutionStatus } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import { isUuid } from "@platform/engine/base/uuid";
+import type { Database, Statement } from "../../postgres/database.ts";
+import { decodeCursor, encodeCursor } from "../base/page.ts";
+import { sequenceFeed } from "./sequence.ts";
+
+/** For how many days an event can be read. */
+const FEED_DAYS = 7;
+
+/** One change of state, as it was committed. */
+export interface FeedEvent {
+  readonly position: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly executionId: string;
+  readonly status: ExecutionStatus;
+  /** Why it did not succeed; null: it has not failed. */
+  readonly code: string | null;
+  readonly serviceKey: string;
+  readonly version: string;
+  /** Null, as the next: a job. */
+  readonly subscriptionId: string | null;
+  readonly applicationId: string | null;
+  /** Whose execution it is. */
+  readonly organisationId: string;
+  /** Whose service it is. */
+  readonly providerId: string;
+}
+
+/** Who reads: an application what its subscriptions started, an organisation that, its jobs, and what others start of its services. */
+export interface FeedReader {
+  readonly kind: "application" | "organisation";
+  readonly id: string;
+}
+
+/** The positions between which events can be read. */
+interface FeedRange {
+  /** The last that was removed. */
+  readonly removed: number;
+  /** The last that was given. */
+  readonly head: number;
+}
+
+/** The durable feed of changes of state. */
+export interface FeedStore {
+  /** Gives what is committed its position; any process may call it at any time. Returns the last position. */
+  readonly sequence: () => Promise<number>;
+  readonly readRange: () => Promise<FeedRange>;
+  /** The first events behind a position; a reader of null: all events. */
+  readonly read: (reader: FeedReader | null, after: number, limit: number) => Promise<readonly FeedEvent[]>;
+  /** Removes some of what is older than FEED_DAYS. Returns how many events. */
+  readonly removeOld: () => Promise<number>;
+}
+
+/** The feed in PostgreSQL. `database` has the settings of the store of executions (execution-store.ts). */
+export function createFeedStore(database: Database): FeedStore {
+  return {
+    sequence: () => sequenceFeed(database),
+    readRange: () => readRange(database),
+    read: (reader, after, limit) => readEvents(database, { reader, after, limit }),
+    removeOld: () => removeOld(database),
+  };
+}
+
+/** An opaque cursor of what is behind a position. */
+export function encodePosition(position: number): string {
+  return encodeCursor([String(position)]);
+}
+
+/** `0` is the beginning. @throws Problem INVALID_INPUT */
+export function decodePosition(cursor: string): number {
+  if (cursor === "0") return 0;
+  const [position = "0"] = decodeCursor(cursor, [(key) => /^\d{1,15}$/.test(key)]) ?? [];
+  return Number(position);
+}
+
+/** `cursor` `0`: the first that is there. @throws Problem CURSOR_EXPIRED, INVALID_INPUT */
+export function findStart(cursor: string, { removed, head }: FeedRange): number {
+  if (cursor === "0") return removed;
+  const position = decodePosition(cursor);
+  // Beyond the last: of a database that was since restored from a backup.
+  if (position < removed || position > head) throw new Problem("CURSOR_EXPIRED");
+  return position;
+}
+
+async function readRange(database: Database): Promise<FeedRange> {
+  const rows = await database.query<{
+    readonly name: keyof FeedRange | "sequenced";
+    readonly position: number;
+  }>({
+    name: "feed-range",
+    text: "select name, position::float8 as position from feed_mark",
+    idempotent: true,
+  });
+  const find = (wanted: string) => rows.find(({ name }) => name === wanted)?.position ?? 0;
+  return { removed: find("removed"), head: find("sequenced") };
+}
+
+const COLUMNS = `position::float8 as position, (extract(epoch from at) * 1000)::float8 as at, execution_id as "executionId", status, code,
+  service_key as "serviceKey", version, subscription_id as "subscriptionId", application_id as "applicationId",
+  organisation_id as "organisationId", provider_id as "providerId"`;
+
+const READ_ALL = `select ${COLUMNS} from feed_event where position > $1 order by position limit $2`;
+const READ_APPLICATION = `select ${COLUMNS} from feed_event
+  where application_id = $3 and position > $1 order by position limit $2`;
+/** Each part is in the order of its index; both together are as many as two pages. */
+const READ_ORGANISATION = `select e.* from (
+    (select ${COLUMNS} from feed_event where organisation_id = $3 and position > $1 order by feed_event.position limit $2)
+    union all
+    (select ${COLUMNS} from feed_event where provider_id = $3 and provider_id <> organisation_id and position > $1
+      order by feed_event.position limit $2)
+  ) e order by e.position limit $2`;
+
+async function readEvents(
+  database: Database,
+  {
+    reader,
+    after,
+    limit,
+  }: { readonly reader: FeedReader | null; readonly after: number; readonly limit: number },
+): Promise<readonly FeedEvent[]> {
+  if (reader !== null && !isUuid(reader.id)) return [];
+  return database.query<FeedEvent>({
+    ...(reader === null ? { name: "feed-read-all", text: READ_ALL } : READ_OF[reader.kind]),
+    values: [after, limit, ...(reader === null ? [] : [reader.id])],
+    idempotent: true,
+  });
+}
+
+const READ_OF = {
+  application: { name: "feed-read-application", text: READ_APPLICATION },
+  organisation: { name: "feed-read-organisation", text: READ_ORGANISATION },
+} as const satisfies Record<FeedReader["kind"], Pick<Statement, "name" | "text">>;
+
+/** In one statement: readers then wait for nothing. */
+const MAX_REMOVED = 10_000;
+
+/** The mark is changed with the removal: a cursor that is behind it is refused from then on, and none is told that there was nothing. */
+const REMOVE = `with old as materialized (
+    select position, at from feed_event order by position limit $2
+  ), gone as (
+    delete from feed_event e where e.position = any (array(
+      select position from old where at < now() - make_interval(days => $1)
+    )) returning e.position
+  ), marked as (
+    update feed_mark set position = greatest(feed_mark.position, (select max(position) from gone))
+    where name = 'removed' and exists (select 1 from gone)
+  )
+  select count(*)::int as count from gone`;
+
+async function removeOld(database: Database): Promise<number> {
+  const [row] = await database.query<{ readonly count: number }>({
+    text: REMOVE,
+    values: [FEED_DAYS, MAX_REMOVED],
+  });
+  return row?.count ?? 0;
+}
