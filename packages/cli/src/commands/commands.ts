@@ -8,7 +8,9 @@ import {
 import { auditCommand } from "./audit.ts";
 import { cancelCommand } from "./cancel.ts";
 import { checkCommand } from "./check.ts";
+import { cancelExecutionsCommand } from "./cancel-executions.ts";
 import { compressCommand } from "./compress.ts";
+import { listExecutionsCommand, showExecutionCommand } from "./executions.ts";
 import { initCommand } from "./init.ts";
 import { createKeyCommand, listKeysCommand, removeKeyCommand, rotateKeyCommand } from "./keys.ts";
 import { invitationsCommand } from "./invitations.ts";
@@ -80,6 +82,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Jobs",
     commands: [runCommand, statusCommand, resultCommand, logsCommand, cancelCommand, verifyCommand],
+  },
+  {
+    title: "Executions",
+    commands: [listExecutionsCommand, showExecutionCommand, cancelExecutionsCommand],
   },
   {
     title: "Data pools",
