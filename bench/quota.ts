@@ -1,8 +1,8 @@
 /*
- * Measures what the limits of a plan add to a start, on an embedded PostgreSQL of its own: starts of subscriptions without a limit,
- * with a cap of executions, and with a cap of CPU-seconds and a limit of executions at one time, in turns on empty tables, so
- * that all meet the same. Prints one JSON object: starts per second of each turn, and the medians of the turns' ratios to
- * those without a limit.
+ * Measures what the limits of a plan and idempotency keys add to a start, on an embedded PostgreSQL of its own: starts of subscriptions
+ * without a limit, with a cap of executions, with a cap of CPU-seconds and a limit of executions at one time, with a key each,
+ * and repetitions of one, in turns on empty tables, so that all meet the same. Prints one JSON object: starts per second of each turn,
+ * and the medians of the turns' ratios to those without a limit.
  *
  *   node bench/quota.ts [--turns 8] [--seconds 2] [--subscriptions 32]
  */
@@ -12,6 +12,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Owner } from "@platform/engine/store/owner";
+import { createIdempotencyKey } from "@platform/engine/store/idempotency";
+import type { IdempotencyKey } from "@platform/engine/store/idempotency";
 import { createExecution, createOwner } from "../packages/engine/src/testing/execution-fixtures.ts";
 import type { Database } from "../packages/platform/src/postgres/database.ts";
 import { startEmbeddedPostgres } from "../packages/platform/src/postgres/supervisor.ts";
@@ -68,8 +70,16 @@ async function readServerTime(database: Database): Promise<number> {
   return times.reduce((sum, time) => sum + time, 0);
 }
 
+/** Of the start of this number; undefined: it has none. */
+type ChooseKey = (started: number) => IdempotencyKey | undefined;
+
+const BODY = Buffer.from("{}");
+const chooseNone: ChooseKey = () => undefined;
+const chooseNew: ChooseKey = (started) => createIdempotencyKey(String(started), "", BODY);
+const chooseSame: ChooseKey = () => createIdempotencyKey("same", "", BODY);
+
 /** Starts per second, and microseconds of the server's CPU time for each. */
-async function measure(owners: readonly Owner[]): Promise<Rates> {
+async function measure(owners: readonly Owner[], choose: ChooseKey): Promise<Rates> {
   const serverBefore = await readServerTime(database);
   const began = performance.now();
   const until = began + Number(flags.seconds) * 1_000;
@@ -77,8 +87,9 @@ async function measure(owners: readonly Owner[]): Promise<Rates> {
   const call = async (caller: number): Promise<void> => {
     const owner = owners[caller % owners.length] ?? createOwner();
     while (performance.now() < until) {
-      await store.create(createExecution({ owner }));
       started += 1;
+      const key = choose(started);
+      await store.create(createExecution({ owner, ...(key === undefined ? {} : { key }) }));
     }
   };
   await Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
@@ -102,17 +113,23 @@ const database = createExecutionDatabase(server.connection, { logger });
 await prepareDatabase(database, { logger, retentionDays: 30 });
 const store = createPostgresExecutionStore({ database });
 const kinds = [
-  { name: "free", owners: await addOwners(database, {}) },
-  { name: "capped", owners: await addOwners(database, { cap: 1e9 }) },
-  { name: "settled", owners: await addOwners(database, { cpu_cap: 1e15, concurrent: 1e9 }) },
+  { name: "free", choose: chooseNone, owners: await addOwners(database, {}) },
+  { name: "capped", choose: chooseNone, owners: await addOwners(database, { cap: 1e9 }) },
+  {
+    name: "settled",
+    choose: chooseNone,
+    owners: await addOwners(database, { cpu_cap: 1e15, concurrent: 1e9 }),
+  },
+  { name: "keyed", choose: chooseNew, owners: await addOwners(database, {}) },
+  { name: "repeated", choose: chooseSame, owners: await addOwners(database, {}) },
 ].map((kind) => ({ ...kind, turns: new Array<Rates>() }));
 const [free] = kinds;
 if (free === undefined) throw new Error("There is nothing to compare with.");
-await measure(free.owners);
+await measure(free.owners, chooseNone);
 for (let turn = 0; turn < Number(flags.turns); turn++) {
-  for (const { owners, turns } of turn % 2 === 0 ? kinds : kinds.toReversed()) {
-    await database.query({ text: "truncate execution, execution_input" });
-    turns.push(await measure(owners));
+  for (const { owners, choose, turns } of turn % 2 === 0 ? kinds : kinds.toReversed()) {
+    await database.query({ text: "truncate execution, execution_input, idempotency_key" });
+    turns.push(await measure(owners, choose));
   }
 }
 const results = kinds.map(({ name, turns }) => {

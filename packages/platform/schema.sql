@@ -347,6 +347,16 @@ create table feed_new (
   constraint feed_new_pkey PRIMARY KEY (id)
 );
 
+create table idempotency_key (
+  owner_id uuid not null,
+  key_hash uuid not null,
+  request_hash uuid not null,
+  execution_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint idempotency_key_pkey PRIMARY KEY (owner_id, key_hash)
+);
+CREATE INDEX idempotency_key_created ON public.idempotency_key USING btree (created_at);
+
 create table invitation (
   id uuid not null,
   organisation_id uuid not null,

@@ -41,12 +41,13 @@ interface Headed {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Parameters, query and body of a request. `prefer` is the header Prefer, e.g. `wait=10`. */
+/** Parameters, query and body of a request. `prefer` is the header Prefer, e.g. `wait=10`, `idempotencyKey` that of a start. */
 type RequestOf<O extends Operation> = Part<O, "params"> &
   (O extends { readonly query: infer T extends TSchema } ? { readonly query?: Static<T> } : unknown) &
   BodyPart<O> &
   (O extends { readonly answerMode: "content" | "events" } ? Headed : unknown) & {
     readonly prefer?: string;
+    readonly idempotencyKey?: string | undefined;
     readonly signal?: AbortSignal;
   };
 
@@ -96,6 +97,7 @@ interface AnyRequest {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly prefer?: string;
+  readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -146,8 +148,8 @@ function buildInit(operation: Operation, options: ClientOptions, request: AnyReq
   const headers: Record<string, string> = {
     accept: ACCEPTED[operation.answerMode] ?? "application/json",
     ...options.headers?.(),
+    ...describeWishes(request),
   };
-  if (request.prefer) headers["prefer"] = request.prefer;
   const init: RequestInit & { duplex?: "half" } = { method: operation.method, headers };
   if (request.signal) init.signal = request.signal;
   if (request.body !== undefined)
@@ -163,6 +165,13 @@ function buildInit(operation: Operation, options: ClientOptions, request: AnyReq
     };
   }
   return { ...init, body: isRawJson(request.body) ? request.body.json : JSON.stringify(request.body) };
+}
+
+function describeWishes({ prefer, idempotencyKey }: AnyRequest): Readonly<Record<string, string>> {
+  return {
+    ...(prefer ? { prefer } : {}),
+    ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+  };
 }
 
 function isRawJson(body: unknown): body is RawJson {

@@ -119,6 +119,7 @@ describe("the statuses and codes of an operation", () => {
       404: ["SERVICE_NOT_FOUND"],
       406: ["NOT_ACCEPTABLE"],
       408: ["REQUEST_TIMEOUT"],
+      409: ["IDEMPOTENCY_CONFLICT"],
       410: ["VERSION_RETIRED"],
       413: ["INPUT_TOO_LARGE"],
       415: ["UNSUPPORTED_MEDIA_TYPE"],

@@ -79,6 +79,11 @@ export const PROBLEMS = {
     detail: "The request conflicts with the current state of the resource.",
     retryable: false,
   },
+  IDEMPOTENCY_CONFLICT: {
+    status: 409,
+    detail: "This Idempotency-Key was used with another request; send a new key, or the first request.",
+    retryable: false,
+  },
   LAST_OWNER: {
     status: 409,
     detail: "An organisation needs an owner; make another member owner first.",

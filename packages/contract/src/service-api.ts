@@ -38,6 +38,17 @@ const LastEventHeaders = Type.Object({
   ),
 });
 
+const StartHeaders = Type.Object({
+  ...PreferHeaders.properties,
+  "idempotency-key": Type.Optional(
+    Type.String({
+      description:
+        "1 to 255 visible ASCII characters, with or without quotation marks. For 24 hours, starts with the same key are one execution.",
+      examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],
+    }),
+  ),
+});
+
 /** Largest `limit` of a list. */
 export const MAX_PAGE_SIZE = 100;
 /** `limit` of a list if the request has none. */
@@ -77,8 +88,9 @@ export const SERVICE_API = {
     rate: "start",
     bodyMode: "raw",
     summary: "Start an execution",
-    description: "Creates a new execution on every call. A 201 means that it is durable.",
-    headers: PreferHeaders,
+    description:
+      "Creates a new execution, except with an `Idempotency-Key` that has started one. A 201 means that it is durable.",
+    headers: StartHeaders,
     body: StartBodySchema,
     responses: {
       201: {
@@ -86,6 +98,7 @@ export const SERVICE_API = {
         schema: StatusRecordSchema,
         headers: {
           Location: "URL of the execution",
+          "Idempotency-Replayed": "true where an earlier request with the same key has created the execution",
           "RateLimit-Policy": "Limits on starts: number (q) and seconds (w); absent where there are none",
           RateLimit:
             "For each limit, starts that are left (r), and after how many seconds all are there again (t)",
@@ -96,7 +109,13 @@ export const SERVICE_API = {
         },
       },
     },
-    problems: ["VERSION_RETIRED", "DATA_REFERENCE_INVALID", "RATE_LIMITED", "QUOTA_EXCEEDED"],
+    problems: [
+      "VERSION_RETIRED",
+      "DATA_REFERENCE_INVALID",
+      "IDEMPOTENCY_CONFLICT",
+      "RATE_LIMITED",
+      "QUOTA_EXCEEDED",
+    ],
   },
   listExecutions: {
     ...READS,

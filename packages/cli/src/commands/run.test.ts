@@ -295,3 +295,19 @@ test("services and versions print one JSON array each", async () => {
   const versions = await call("versions", "--json");
   expect(JSON.parse(versions.stdout)).toEqual([]);
 });
+
+test("run with a key that was used before starts no other job, and says so", async () => {
+  const first = await call("run", "--detached", "--json", "--idempotency-key", "order 4711");
+  expect(first.exitCode).toBe(1);
+  expect(first.stderr).toContain("Idempotency-Key");
+  const words = ["run", "--detached", "--json", "--idempotency-key", "order-4711"];
+  const started = await call(...words);
+  const again = await call(...words);
+  expect([started.exitCode, again.exitCode]).toEqual([0, 0]);
+  const { id } = JSON.parse(started.stdout) as { id: string };
+  expect(JSON.parse(again.stdout)).toMatchObject({ id });
+  expect(started.stderr).not.toContain("before");
+  expect(again.stderr).toContain(`The key has started the job ${id} before`);
+  const other = await call(...words, "--data", "{}");
+  expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining("another request")]);
+});

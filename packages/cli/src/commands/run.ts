@@ -46,6 +46,11 @@ export const runCommand = defineCommand({
       placeholder: "file",
       description: "File with the parameters (default: input/params.json)",
     },
+    idempotencyKey: {
+      kind: "text",
+      placeholder: "key",
+      description: "For 24 hours, runs with this key and the same input are one job",
+    },
     detached: { kind: "flag", description: "Only start the job and print its id" },
     timeout: {
       kind: "number",
@@ -63,6 +68,10 @@ export const runCommand = defineCommand({
     { command: "platform run", comment: "The project in this folder, with its example input" },
     { command: `platform run tsp -d '{"n": 5}' -p '{"seed": 1}'`, comment: "Input on the command line" },
     {
+      command: 'platform run tsp --idempotency-key "order-4711"',
+      comment: "Repeated, for example after a lost connection, it starts nothing",
+    },
+    {
       command: "platform run tsp --data-file big.json --detached --json",
       comment: "Start only, for a script",
     },
@@ -71,13 +80,11 @@ export const runCommand = defineCommand({
     const body = await buildStartBody(context, options);
     const session = await openSession(context);
     const service = await findService(context, session.client, given.service);
-    const job = await session.client.startJob({
-      query: {
-        serviceKey: service.key,
-        ...(options.version === undefined ? {} : { version: options.version }),
-      },
-      body,
-    });
+    const query = {
+      serviceKey: service.key,
+      ...(options.version === undefined ? {} : { version: options.version }),
+    };
+    const job = await startJob(context, session, { query, body, idempotencyKey: options.idempotencyKey });
     if (options.detached) {
       const link = formatJobLink(session.endpoint, job.id);
       context.output.print(`Job   ${job.id} (${job.status})`);
@@ -88,6 +95,22 @@ export const runCommand = defineCommand({
     return finish(context, session, ended);
   },
 });
+
+async function startJob(
+  { output }: CommandContext,
+  session: Session,
+  request: Parameters<PlatformClient["startJob"]>[0],
+): Promise<Job> {
+  let isReplayed = false;
+  const client = session.connect({
+    onHeaders: (headers) => {
+      isReplayed = headers.has("idempotency-replayed");
+    },
+  });
+  const job = await client.startJob(request);
+  if (isReplayed) output.note(`The key has started the job ${job.id} before: no other was started.`);
+  return job;
+}
 
 async function followJob(
   context: CommandContext,

@@ -22,7 +22,10 @@ export function createHoldingStore(
         needed.map(({ sha256 }) => sha256),
       );
       try {
-        return await store.create(execution);
+        const record = await store.create(execution);
+        // An earlier start with the same key has created another.
+        if (record.id !== id) await contents.release(id);
+        return record;
       } catch (error) {
         await contents.release(id);
         throw error;

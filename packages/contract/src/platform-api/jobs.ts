@@ -16,7 +16,7 @@ export const JOBS_API = {
     audit: "job.start",
     summary: "Start a job",
     description:
-      "Starts a service of the organisation without application and subscription. Every call creates a new job; a 201 means that it is durable.",
+      "Starts a service of the organisation without application and subscription. Creates a new job, except with an `Idempotency-Key` that has started one. A 201 means that it is durable.",
     query: Type.Object({
       serviceKey: Type.String({ description: "Key of a service of the organisation" }),
       version: Type.Optional(
@@ -27,6 +27,7 @@ export const JOBS_API = {
       "SERVICE_NOT_FOUND",
       "VERSION_RETIRED",
       "DATA_REFERENCE_INVALID",
+      "IDEMPOTENCY_CONFLICT",
       "RATE_LIMITED",
       "QUOTA_EXCEEDED",
     ],

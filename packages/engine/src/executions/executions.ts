@@ -28,6 +28,7 @@ import type {
 } from "../store/execution-store.ts";
 import type { ExecutionDigests } from "../store/digests.ts";
 import { refuseTarget } from "../store/refuse-target.ts";
+import type { IdempotencyKey } from "../store/idempotency.ts";
 import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import { createRateMeter } from "./rate-meter.ts";
@@ -51,12 +52,15 @@ interface StartRequest {
   readonly body: Uint8Array;
   /** Where it belongs in a trace of the caller's; missing: nowhere. */
   readonly trace?: TraceContext | null;
+  readonly key?: IdempotencyKey | undefined;
 }
 
 /** The use cases of executions. The caller names the owner; executions of other owners are treated as if they did not exist. */
 export interface Executions {
-  /** Accepts an execution; it is stored durably when this resolves. @throws Problem */
+  /** Accepts an execution; it is stored durably when this resolves. With a key, see `create` of the store. @throws Problem */
   readonly start: (owner: Owner, target: VersionTarget, given: StartRequest) => Promise<ExecutionRecord>;
+  /** See `findStarted` of the store. */
+  readonly findStarted: (ownerId: string, key: IdempotencyKey) => Promise<ExecutionRecord | null>;
   /** The state if it is known without a query, so that polling is cheap. */
   readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
   /** @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED, as all methods that take an id */
@@ -139,6 +143,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const { targets, tracer = NO_TRACER } = options;
   return {
     start: createStart({ store, inputs, targets, cache, validator, admission, retentionDays, tracer }),
+    findStarted: store.findStarted,
     peek: (id, ownerId) => {
       const known = cache.peek(id, ownerId);
       return known === undefined || retention.hasExpired(known) ? undefined : known;
@@ -206,11 +211,11 @@ function createStart({
   retentionDays,
   tracer,
 }: StartParts): Executions["start"] {
-  return async (owner, target, { body: bytes, trace: given = null }) => {
+  return async (owner, target, { body: bytes, key, trace: given = null }) => {
     const trace = tracer.start(given, target.id);
     let started: ExecutionRecord | null = null;
     try {
-      started = await start(owner, target, { bytes, context: trace.context });
+      started = await start(owner, target, { bytes, key, context: trace.context });
       return started;
     } finally {
       trace.end(started?.id ?? null);
@@ -220,7 +225,11 @@ function createStart({
   async function start(
     owner: Owner,
     target: VersionTarget,
-    { bytes, context }: { readonly bytes: Uint8Array; readonly context: TraceContext | null },
+    {
+      bytes,
+      key,
+      context,
+    }: Pick<StartRequest, "key"> & { readonly bytes: Uint8Array; readonly context: TraceContext | null },
   ): Promise<ExecutionRecord> {
     const body = acceptStartBody(bytes);
     validator(target.id, target.inputSchema, body);
@@ -243,9 +252,11 @@ function createStart({
           : { persistTo: await pinTarget(targets, body.persistTo, owner) }),
         ...(output === null ? {} : { outputPool: await pinOutput(targets, output, owner) }),
         ...(context === null ? {} : { trace: context }),
+        ...(key === undefined ? {} : { key }),
       }),
     );
-    cache.add(record);
+    // What was created earlier may have changed since it was read.
+    if (record.isRepeated !== true) cache.add(record);
     return record;
   }
 }

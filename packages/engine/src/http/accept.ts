@@ -33,15 +33,3 @@ export function requireBodyType(request: FastifyRequest, { bodyMode, acceptsForm
     `The body must be ${wanted}${given ? `, not ${given.slice(0, 100)}` : "; the Content-Type header is missing"}.`,
   );
 }
-
-/**
- * A caller that sends this header relies on it when it repeats a start; if it were ignored, the execution would run and be billed twice.
- * @throws Problem INVALID_INPUT
- */
-export function refuseIdempotencyKey(request: FastifyRequest): void {
-  if (request.headers["idempotency-key"] === undefined) return;
-  throw new Problem(
-    "INVALID_INPUT",
-    "Idempotency-Key is not supported yet: every start creates an execution of its own. Send the request without this header, and look at the list of executions before you repeat a start whose answer was lost.",
-  );
-}

@@ -7,9 +7,10 @@ import type {
 } from "fastify";
 import type { Operation, OperationTable, RateClass } from "@platform/contract/operation";
 import { readMonotonic } from "../base/monotonic.ts";
-import { refuseIdempotencyKey, requireBodyType, requireAccepted } from "./accept.ts";
+import { requireBodyType, requireAccepted } from "./accept.ts";
 import { allowUpload } from "./body-deadline.ts";
 import { pickBody, readBodiesAs } from "./bodies.ts";
+import { readIdempotencyKey } from "./idempotency-key.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
 import { sendOAuthProblem } from "./oauth-problem.ts";
 import { observeAs } from "./observe-requests.ts";
@@ -127,7 +128,7 @@ function createGate<C>(
   const { rate, bodyMode } = operation;
   const isUpload = bodyMode === "stream" || bodyMode === "file";
   const complete = (request: FastifyRequest, caller: C): void => {
-    if (rate === "start") refuseIdempotencyKey(request);
+    if (rate === "start") readIdempotencyKey(request);
     requireBodyType(request, operation);
     if (isUpload) allowUpload(request.raw);
     request.setDecorator(CALLER, caller);

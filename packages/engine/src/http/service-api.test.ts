@@ -9,13 +9,6 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe("start", () => {
-  test("refuses an Idempotency-Key, which it would have to keep", async () => {
-    const response = await scene.start({}, { "idempotency-key": "1" });
-    expect([response.statusCode, response.json()]).toMatchObject([400, { code: "INVALID_INPUT" }]);
-    expect(response.json<{ detail: string }>().detail).toContain("Idempotency-Key is not supported yet");
-    expect((await scene.app.inject({ url: "/hosted/" })).json()).toEqual([]);
-  });
-
   test("answers 201 with Location, id, status and createdAt, with and without the final slash, and with repeated ones", async () => {
     for (const url of ["/hosted", "/hosted/", "//hosted//", "/"]) {
       const response = await scene.app.inject({

@@ -5,15 +5,11 @@ import { isFinal } from "@platform/contract/execution";
 import { MAX_WAIT_SECONDS, SERVICE_API } from "@platform/contract/service-api";
 import { Problem } from "@platform/contract/problems";
 import type { ByteRange } from "../base/byte-range.ts";
-import { readTraceContext } from "../base/trace-context.ts";
 import { chooseMediaType } from "../content/media-type.ts";
 import type { Executions } from "../executions/executions.ts";
 import { describeReceipt } from "../executions/receipt.ts";
 import type { ReceiptIssuer } from "../executions/receipt.ts";
-import type { VersionTarget } from "../versions/runnable-version.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
-import type { Owner } from "../store/owner.ts";
-import { describeQuota } from "../store/quota.ts";
 import { frameResult } from "./large-result.ts";
 import { linkNext, parseListFilter } from "./paging.ts";
 import { mapEvents, readLastEventId, renderClosed, renderEvent } from "./event-stream.ts";
@@ -27,21 +23,16 @@ import { answerContent } from "./send-content.ts";
 import type { SentContent } from "./send-content.ts";
 import type { StoredFile } from "../content/result-store.ts";
 import { readParameter } from "./query.ts";
+import { createStartHandler } from "./start-execution.ts";
+import type { StartOptions } from "./start-execution.ts";
 import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
 import { readWholeLog } from "./whole-log.ts";
 
 type ServiceApi = typeof SERVICE_API;
 
 /** How an API names callers, versions and paths; given by the gateway, the jobs of the platform API and the local server. */
-export interface ExecutionHandlerOptions<C> {
-  readonly executions: Executions;
+export interface ExecutionHandlerOptions<C> extends StartOptions<C> {
   readonly presenter: Presenter;
-  /** The owner of the executions that a caller starts and sees. */
-  readonly ownerOf: (caller: C) => Owner;
-  /** The version to start. @throws Problem when it accepts no executions */
-  readonly targetOf: (caller: C, request: FastifyRequest) => VersionTarget | Promise<VersionTarget>;
-  /** The base path as the caller sees it, without a final slash. */
-  readonly baseOf: (request: FastifyRequest) => string;
   readonly receipts: ReceiptIssuer;
   /** Whether the caller may read logs. Missing: every caller may. @throws Problem FORBIDDEN */
   readonly requireLogs?: (caller: C) => void;
@@ -96,26 +87,21 @@ export function createExecutionHandlers<C>(options: ExecutionHandlerOptions<C>):
   };
 }
 
-function createStateHandlers<C>({
-  executions,
-  render,
-  ownerOf,
-  targetOf,
-  baseOf,
-}: Tools<C>): Pick<Handlers<C>, "startExecution" | "getState" | "cancelExecution"> {
+function createStateHandlers<C>(
+  options: Tools<C>,
+): Pick<Handlers<C>, "startExecution" | "getState" | "cancelExecution"> {
+  const { executions, render, ownerOf } = options;
   return {
-    startExecution: async ({ http, reply, caller, body }) => {
-      const owner = ownerOf(caller);
-      const created = await executions.start(owner, await targetOf(caller, http), {
-        body,
-        trace: readTraceContext(http.headers),
-      });
-      const asked = { http, reply, id: created.id, ownerId: owner.id };
-      const record = readWait(http) === 0 ? created : await waitAsPreferred(executions, asked);
-      const quota = created.quota === undefined ? {} : describeQuota(created.quota);
-      const headers = { ...quota, location: `${baseOf(http)}/${record.id}` };
-      return { status: 201, headers, body: render(record).body };
-    },
+    startExecution: createStartHandler(options, {
+      render,
+      waitFor: async ({ http, reply }, created) => {
+        if (readWait(http) === 0) return created;
+        const asked = { http, reply, id: created.id, ownerId: created.ownerId };
+        const waiting = waitAsPreferred(executions, asked);
+        // What was started before may have been removed since.
+        return created.isRepeated === true ? waiting.catch(() => created) : waiting;
+      },
+    }),
     getState: ({ http, reply, caller, params }) => {
       const asked = { http, reply, id: params.id.toLowerCase(), ownerId: ownerOf(caller).id };
       const known = executions.peek(asked.id, asked.ownerId);

@@ -21,6 +21,7 @@ import type {
   PoolFilePin,
   RunnableVersion,
 } from "../python/port/runtime.ts";
+import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Owner } from "./owner.ts";
 import type { StoreEvent } from "./store-event.ts";
 import type { Watched, WatchedChange } from "./watched.ts";
@@ -56,6 +57,8 @@ export interface ExecutionRecord {
   readonly retryAfterSeconds?: number;
   /** Of its owner; only in the answer of `create`, where there is a cap. */
   readonly quota?: ExecutionQuota;
+  /** An earlier start with the same key has created it; only in answers of `create` and `findStarted`. */
+  readonly isRepeated?: true;
   /** Why it did not succeed (FAILED, UNKNOWN). */
   readonly failure: Failure | null;
 }
@@ -120,6 +123,8 @@ export interface NewExecution {
   readonly outputPool?: PinnedOutput;
   /** Where it belongs in a trace of the caller's; missing: nowhere. */
   readonly trace?: TraceContext;
+  /** Of all starts of the owner with this key, the first creates an execution; missing: this one does. */
+  readonly key?: IdempotencyKey;
 }
 
 /** A data pool that a run writes to, as far as the start has decided it. */
@@ -151,7 +156,7 @@ export interface Renewal {
 }
 
 /** A right to run one execution once: every later write names `id`, `attempt` and `workerId`. */
-export interface Claim extends Omit<NewExecution, "id"> {
+export interface Claim extends Omit<NewExecution, "id" | "key"> {
   readonly id: string;
   readonly attempt: number;
   readonly workerId: string;
@@ -273,9 +278,7 @@ export interface LogPage {
 }
 
 /** Stores executions. Two adapters (PostgreSQL, memory), one conformance suite. */
-export interface ExecutionStore extends WorkerRegistry {
-  /** Stored durably when it resolves. Repeating it with the same id changes nothing. @throws Problem QUOTA_EXCEEDED */
-  readonly create: (execution: NewExecution) => Promise<ExecutionRecord>;
+export interface ExecutionStore extends WorkerRegistry, StartStore {
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** The bytes of a SUCCEEDED execution; null once they have expired. */
   readonly readResult: (id: string, ownerId: string) => Promise<StoredResult | null>;

@@ -9,6 +9,7 @@ export function mapRecords(
   return {
     ...store,
     create: async (execution) => complete(await store.create(execution)),
+    findStarted: async (ownerId, key) => completeFound(await store.findStarted(ownerId, key)),
     find: async (id, ownerId) => completeFound(await store.find(id, ownerId)),
     cancel: async (id, ownerId) => completeFound(await store.cancel(id, ownerId)),
     list: async (ownerId, filter) => {

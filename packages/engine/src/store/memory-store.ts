@@ -8,6 +8,9 @@ import type { ExecutionRecord, ExecutionStore, ListFilter, LogPage, Page } from 
 import type { ExecutionDigests } from "./digests.ts";
 import { createClaims, createEnds } from "./memory-claims.ts";
 import { createMemoryEntries, readLive } from "./memory-entries.ts";
+import { createMemoryKeys } from "./memory-keys.ts";
+import { toFirstAnswer } from "./idempotency.ts";
+import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { findRank } from "./memory-queue.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
@@ -17,6 +20,7 @@ export function createMemoryStore(): ExecutionStore {
   const entries = createMemoryEntries();
   const workers = createMemoryWorkers();
   return {
+    ...createStarts(entries),
     ...createRecords(entries),
     ...createClaims(entries),
     ...createEnds(entries),
@@ -40,25 +44,43 @@ export function createMemoryStore(): ExecutionStore {
   };
 }
 
-/** The operations of callers on their executions. */
-function createRecords(
-  entries: MemoryEntries,
-): Pick<
-  ExecutionStore,
-  "create" | "find" | "readResult" | "readDigests" | "readLog" | "readChanges" | "list" | "cancel"
-> {
+/** How executions come to be there. */
+function createStarts(entries: MemoryEntries): StartStore {
+  const keys = createMemoryKeys();
+  const findStarted = (ownerId: string, key: IdempotencyKey): ExecutionRecord | null => {
+    const known = keys.find(ownerId, key);
+    if (known === null) return null;
+    const record = entries.findOwned(known.id, ownerId)?.record ?? toFirstAnswer(known);
+    return { ...record, isRepeated: true };
+  };
   return {
+    findStarted: async (ownerId, key) => findStarted(ownerId, key),
     create: async (execution) => {
       const known = entries.byId.get(execution.id);
       if (known !== undefined) {
         if (known.record.ownerId !== execution.owner.id) throw new Problem("CONFLICT", "The id is taken.");
         return known.record;
       }
+      const { key, owner } = execution;
+      const started = key === undefined ? null : findStarted(owner.id, key);
+      if (started !== null) return started;
       // A copy from before the event: a worker of this process may claim the execution during it.
       const { record } = entries.add(execution, findRank(execution, entries.byId.values()));
+      if (key !== undefined) keys.add(key, record);
       entries.emit({ type: "pending" });
       return record;
     },
+  };
+}
+
+/** The operations of callers on their executions. */
+function createRecords(
+  entries: MemoryEntries,
+): Pick<
+  ExecutionStore,
+  "find" | "readResult" | "readDigests" | "readLog" | "readChanges" | "list" | "cancel"
+> {
+  return {
     find: async (id, ownerId) => {
       const entry = entries.findOwned(id, ownerId);
       return entry === undefined ? null : readLive(entry);

@@ -3,6 +3,7 @@ import type { ExecutionStore } from "../store/execution-store.ts";
 import { describeClaim, describeCreate } from "./claim-conformance.ts";
 import { describeCancel, describeFinish, describeGiveBack, describeLeases } from "./ending-conformance.ts";
 import { describeLive } from "./live-conformance.ts";
+import { describeIdempotency } from "./idempotency-conformance.ts";
 import { describePreparing } from "./preparing-conformance.ts";
 import { describeFairness } from "./queue-conformance.ts";
 import {
@@ -40,6 +41,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
       return opened.store;
     };
     describeCreate(use);
+    describeIdempotency(use);
     describeClaim(use);
     describeFairness(use);
     describeLive(use);

@@ -8,9 +8,11 @@ import type { ReceiptIssuer } from "@platform/engine/executions/receipt";
 import { jobPresenter } from "@platform/engine/http/presenters";
 import { readParameter, refuseParameter } from "@platform/engine/http/query";
 import { createExecutionHandlers } from "@platform/engine/http/service-api";
+import { REPLAYED } from "@platform/engine/http/start-execution";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { VersionTarget } from "@platform/engine/versions/runnable-version";
+import type { WriteLimits } from "../metering/write-limits.ts";
 import type { VersionStore } from "../store/versions/versions.ts";
 import type { PlatformCaller } from "./caller.ts";
 
@@ -21,6 +23,7 @@ export interface JobDeps {
   /** Told of each job that was started. */
   readonly noteStart: (caller: PlatformCaller, request: FastifyRequest, serviceKey: string) => Promise<void>;
   readonly receipts: ReceiptIssuer;
+  readonly limits: Pick<WriteLimits, "giveBackStart">;
   /** Path of the jobs as callers see it, without a final slash. */
   readonly basePath: string;
 }
@@ -38,10 +41,12 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
       toJobOwner(organisationId, { userId, mayEdit: can(actor, PUTS_FILES) }),
     targetOf: (caller, request) => findTarget(deps.versions, caller, request),
     baseOf: () => deps.basePath,
+    uncountStart: deps.limits.giveBackStart,
   });
   return {
     startJob: async (request) => {
       const answer = await handlers.startExecution(request);
+      if (answer.headers?.[REPLAYED] !== undefined) return answer;
       await deps.noteStart(
         request.caller,
         request.http,

@@ -82,6 +82,8 @@ export interface PlatformApiDeps extends Omit<Stores, "access">, KeptByPlatform,
 const EXTERNAL_COOKIE = { purpose: "external_sign_in", maxAgeSeconds: 600 };
 const DEFAULT_ARCHIVE_BYTES = 256 * MEGABYTE;
 
+const JOBS_PATH = `${PLATFORM_API_PREFIX}/jobs`;
+
 /** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
 export async function registerPlatformApi(app: FastifyInstance, deps: PlatformApiDeps): Promise<void> {
   const document = createPlatformOpenApi();
@@ -105,7 +107,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       return authenticateCaller({ identity: deps.identity, cookie, onForgery }, request);
     },
     authorize: authorizeCaller,
-    limit: (caller, rate, reply) => addLimitHeaders(reply, limits(caller, rate)),
+    limit: (caller, rate, reply) => addLimitHeaders(reply, limits.count(caller, rate)),
     audit,
     validate: refuseUnstorableText,
   };
@@ -133,12 +135,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createSecretHandlers(variables),
       ...createVariableHandlers(variables),
       ...createExecutionsHandlers({ ...deps, receipts }),
-      ...createJobHandlers({
-        ...deps,
-        receipts,
-        noteStart: audit.noteStart,
-        basePath: `${PLATFORM_API_PREFIX}/jobs`,
-      }),
+      ...createJobHandlers({ ...deps, receipts, limits, noteStart: audit.noteStart, basePath: JOBS_PATH }),
     },
   });
 }

@@ -19,7 +19,7 @@ import { createAccess, requireLogs, toTarget } from "../access/grants.ts";
 import type { Endpoint, ServiceCaller } from "../access/grants.ts";
 import { addLimitHeaders } from "../metering/limits.ts";
 import { createStartLimits } from "../metering/start-limits.ts";
-import type { StartLimits } from "../metering/start-limits.ts";
+import type { Starter, StartLimits } from "../metering/start-limits.ts";
 import { createRateReserve } from "../metering/rate-reserve.ts";
 import { registerServiceDocs } from "./service-docs.ts";
 import { registerTokenEndpoint } from "./token-endpoint.ts";
@@ -83,6 +83,7 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
     receipts: createReceiptIssuer({ ...deps, keys: signingKeys, issuer: deps.gatewayUrl }),
     authenticate: (request) => access.authorize(request.headers.authorization, readEndpoint(request)),
     limit: (caller, rate, reply) => (rate === "start" ? limitStart(limitStarts, caller, reply) : undefined),
+    uncountStart: (caller, request) => limitStarts.giveBack(toStarter(caller, request)),
     ownerOf: (caller) => caller.owner,
     targetOf: toTarget,
     requireLogs,
@@ -122,9 +123,11 @@ function describeWrongSecret(
 }
 
 function limitStart(limit: StartLimits, caller: ServiceCaller, reply: FastifyReply): void | Promise<void> {
-  const { applicationId, startsPerMinute } = caller;
-  const { serviceKey } = readEndpoint(reply.request);
-  return addLimitHeaders(reply, limit({ applicationId, serviceKey, startsPerMinute }));
+  return addLimitHeaders(reply, limit.count(toStarter(caller, reply.request)));
+}
+
+function toStarter({ applicationId, startsPerMinute }: ServiceCaller, request: FastifyRequest): Starter {
+  return { applicationId, serviceKey: readEndpoint(request).serviceKey, startsPerMinute };
 }
 
 /** Every route below PREFIX has these three parameters. */

@@ -37,6 +37,7 @@ test("what cannot be removed keeps nothing else from being removed, and is said 
       removeOldUploads: note("uploads"),
       removeReadObjects: note("reads"),
       removeFullBuckets: note("buckets"),
+      removeOldKeys: note("keys"),
     },
     objects: {
       store: createLocalObjects(data.objects),
@@ -55,7 +56,7 @@ test("what cannot be removed keeps nothing else from being removed, and is said 
     },
   });
   await expect(collected).rejects.toBe(refused);
-  expect(asked.toSorted()).toEqual(["buckets", "files", "objects", "reads", "sign-ins", "uploads"]);
+  expect(asked.toSorted()).toEqual(["buckets", "files", "keys", "objects", "reads", "sign-ins", "uploads"]);
   expect(existsSync(left)).toBe(false);
   await rm(root, { recursive: true });
 });

@@ -51,6 +51,7 @@ export type GarbageReport = Readonly<
     | "signIns"
     | "access"
     | "buckets"
+    | "keys"
     | "files"
     | "uploads"
     | "parts"
@@ -115,6 +116,7 @@ async function collectRows({ garbage }: GarbageOptions, attempt: Attempt) {
     signIns: await attempt(garbage.removeOldSignIns),
     access: await attempt(garbage.removeEndedAccess),
     buckets: await attempt(garbage.removeFullBuckets),
+    keys: await attempt(garbage.removeOldKeys),
     files: await attempt(garbage.removeEndedFiles),
     uploads: await attempt(garbage.removeOldUploads),
     reads: await attempt(garbage.removeReadObjects),

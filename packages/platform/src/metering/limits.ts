@@ -47,11 +47,16 @@ export function takeFromAll(
   const check = (standing: Standing) => {
     const standings = [...taken, standing];
     if (standing.refusedSeconds === 0) return takeFromAll(reserve, limits, standings);
-    for (const passed of limits.slice(0, taken.length)) reserve.giveBack(passed.allowance);
+    giveBackToAll(reserve, limits.slice(0, taken.length));
     throw createProblem(limit, standing.refusedSeconds, describe(limits, standings));
   };
   const standing = reserve.take(limit.allowance);
   return standing instanceof Promise ? standing.then(check) : check(standing);
+}
+
+/** Takes back what `takeFromAll` has counted of the last request. */
+export function giveBackToAll(reserve: RateReserve, limits: readonly Limit[]): void {
+  for (const { allowance } of limits) reserve.giveBack(allowance);
 }
 
 function createProblem({ refusal }: Limit, seconds: number, headers: LimitHeaders): Problem {

@@ -1,17 +1,22 @@
-import { allowPerSecond, takeFromAll } from "./limits.ts";
+import { allowPerSecond, giveBackToAll, takeFromAll } from "./limits.ts";
 import type { Limit, LimitHeaders } from "./limits.ts";
 import type { RateReserve } from "./rate-reserve.ts";
 
 /** Who starts. */
-interface Starter {
+export interface Starter {
   readonly applicationId: string;
   readonly serviceKey: string;
   /** Of the plan; null: no limit of its own. */
   readonly startsPerMinute: number | null;
 }
 
-/** Counts a start; the answer's headers say what is left. @throws Problem RATE_LIMITED, UNAVAILABLE */
-export type StartLimits = (starter: Starter) => LimitHeaders | Promise<LimitHeaders>;
+/** Counts starts. */
+export interface StartLimits {
+  /** The answer's headers say what is left. @throws Problem RATE_LIMITED, UNAVAILABLE */
+  readonly count: (starter: Starter) => LimitHeaders | Promise<LimitHeaders>;
+  /** What was counted turned out to be no start. */
+  readonly giveBack: (starter: Starter) => void;
+}
 
 /** What the limits are. */
 export interface StartLimitsOptions {
@@ -42,5 +47,8 @@ export function createStartLimits({ reserve, startsPerSecond }: StartLimitsOptio
       application,
     ];
   };
-  return (starter) => takeFromAll(reserve, listLimits(starter));
+  return {
+    count: (starter) => takeFromAll(reserve, listLimits(starter)),
+    giveBack: (starter) => giveBackToAll(reserve, listLimits(starter)),
+  };
 }

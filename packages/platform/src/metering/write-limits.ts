@@ -1,5 +1,5 @@
 import type { RateClass } from "@platform/contract/operation";
-import { allowPerSecond, takeFromAll } from "./limits.ts";
+import { allowPerSecond, giveBackToAll, takeFromAll } from "./limits.ts";
 import type { Limit, LimitHeaders } from "./limits.ts";
 import type { RateReserve } from "./rate-reserve.ts";
 
@@ -9,8 +9,13 @@ interface Writer {
   readonly organisationId: string;
 }
 
-/** Counts a request of this class; null: it is not counted. @throws Problem RATE_LIMITED, UNAVAILABLE */
-export type WriteLimits = (writer: Writer, rate: RateClass) => LimitHeaders | Promise<LimitHeaders> | null;
+/** Counts requests. */
+export interface WriteLimits {
+  /** Null: requests of this class are not counted. @throws Problem RATE_LIMITED, UNAVAILABLE */
+  readonly count: (writer: Writer, rate: RateClass) => LimitHeaders | Promise<LimitHeaders> | null;
+  /** What was counted turned out to be no start. */
+  readonly giveBackStart: (writer: Writer) => void;
+}
 
 /** What the limits are. */
 export interface WriteLimitsOptions {
@@ -46,18 +51,21 @@ export function createWriteLimits(options: WriteLimitsOptions): WriteLimits {
       allowance: allowPerSecond(`jobs:${organisationId}`, startsPerSecond),
     },
   ];
-  return (writer, rate) => {
-    switch (rate) {
-      case "start":
-        return takeFromAll(reserve, listStarts(writer));
-      case "write":
-      case "upload":
-        return takeFromAll(reserve, listWrites(writer));
-      case "poll":
-      case "read":
-        return null;
-      default:
-        return rate satisfies never;
-    }
+  return {
+    giveBackStart: (writer) => giveBackToAll(reserve, listStarts(writer)),
+    count: (writer, rate) => {
+      switch (rate) {
+        case "start":
+          return takeFromAll(reserve, listStarts(writer));
+        case "write":
+        case "upload":
+          return takeFromAll(reserve, listWrites(writer));
+        case "poll":
+        case "read":
+          return null;
+        default:
+          return rate satisfies never;
+      }
+    },
   };
 }

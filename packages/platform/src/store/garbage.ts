@@ -1,4 +1,5 @@
 import type { Database } from "../postgres/database.ts";
+import { removeOldKeys } from "./executions/idempotency-keys.ts";
 
 /** Finds out what is no longer needed. */
 export interface GarbageStore {
@@ -16,6 +17,8 @@ export interface GarbageStore {
   readonly removeReadObjects: () => Promise<number>;
   /** Removes buckets of starts and changes that were not used for a day, which are full; returns how many. */
   readonly removeFullBuckets: () => Promise<number>;
+  /** Removes idempotency keys that count for nothing any more; returns how many. */
+  readonly removeOldKeys: () => Promise<number>;
 }
 
 /** At most so many builds in one round of housekeeping. */
@@ -36,6 +39,7 @@ export function createGarbageStore(database: Database, retentionDays: number): G
     removeOldUploads: () => removeOldUploads(database),
     removeReadObjects: () => removeReadObjects(database),
     removeFullBuckets: () => removeFullBuckets(database),
+    removeOldKeys: () => removeOldKeys(database),
   };
 }
 

@@ -43,6 +43,10 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   },
   execution_result: { bounds: [], rest: "A part of an execution." },
   external_login: { bounds: [], rest: "One for each account at the identity provider." },
+  idempotency_key: {
+    bounds: [],
+    rest: "One for each start that has such a key, which the rate of starts bounds; removed after 24 hours.",
+  },
   invitation: { bounds: ["invitations"], rest: ENDED },
   kept_execution: {
     bounds: [],

@@ -134,7 +134,8 @@ function describeAnswer(
     if (createdAt === null || isClaimed !== true) return [];
     const record = toNewRecord(execution, createdAt);
     events.emitChanged({ ...record, status: "RUNNING", startedAt: createdAt, sandboxLevel });
-    return [{ ...execution, resources: record.resources, attempt: 1, workerId, setbacks: 0 }];
+    const { key: _key, ...claimed } = execution;
+    return [{ ...claimed, resources: record.resources, attempt: 1, workerId, setbacks: 0 }];
   });
   return { claims: claimed, isDrained: claimed.length === unique.length };
 }

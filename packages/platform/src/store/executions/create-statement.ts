@@ -2,6 +2,7 @@ import { selectMilliseconds } from "../base/columns.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { NOTED_COLUMNS, noteStates } from "./note-states.ts";
 import { ENDED_OWNERS, LOCK_OWNERS, lockOwner } from "./ended-owners.ts";
+import { ADMITTED, UNUSED, WON_ONE } from "./idempotency-keys.ts";
 import {
   CPU_HELD,
   HOLD,
@@ -67,23 +68,51 @@ const IS_ANY_PENDING =
 /** Whether the executions are claimed as they are created, by the worker $3. */
 const IS_CLAIMED = `$3::text is not null and not ${IS_ANY_PENDING}`;
 
+/** SQL: what a statement has besides, for starts of which some need it. */
+interface Additions {
+  /** CTEs at the end. */
+  readonly more: string;
+  /** Further arrays, and their columns of `input`. */
+  readonly arrays: string;
+  readonly columns: string;
+  /** CTEs that leave out of `input` what goes no further, and the name of the last. */
+  readonly unused: string;
+  readonly candidates: string;
+  /** The same of `allowed`. */
+  readonly admitted: string;
+  readonly inserted: string;
+}
+
+const NOTHING: Additions = {
+  more: "",
+  arrays: "",
+  columns: "",
+  unused: "",
+  candidates: "input",
+  admitted: "",
+  inserted: "allowed",
+};
+
 /**
  * SQL: inserts what is new, up to the limits of the owners. Parameters: lowest id in the queue, lowest id of the day after tomorrow,
  * worker, claim id, lease in seconds and sandbox level of a claim (null: there is none), arrays of the first columns of `input`,
- * bodies ($16), origin of events, starts and lengths in the bodies, and days for which the service keeps results and logs.
+ * bodies ($16), origin of events, starts and lengths in the bodies, and days for which the service keeps results and logs; of KEYED the
+ * hashes of keys and requests.
  */
-const buildCreate = (more: string): string => `with input as (
+const buildCreate = (given: Partial<Additions>): string => {
+  const { more, arrays, columns, unused, candidates, admitted, inserted } = { ...NOTHING, ...given };
+  return `with input as (
     select * from unnest($7::uuid[], $8::text[], $9::uuid[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::text[],
-        $18::int[], $19::int[], $20::smallint[], $21::smallint[])
+        $18::int[], $19::int[], $20::smallint[], $21::smallint[]${arrays})
       -- The position keeps the order in which the executions of an owner were added.
       with ordinality
       as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, result_days, log_days,
-        position)
-  ), ${LOCK_OWNERS}, ${LOCK_QUOTAS}, turn as (
+        ${columns}position)
+  ), ${LOCK_OWNERS}, ${LOCK_QUOTAS}, ${unused}turn as (
     -- turn counts the executions of each owner in this flush from 0.
     select *, row_number() over (partition by owner_id order by position) - 1 as turn,
       row_number() over (partition by cpu_milli, memory_milli) = 1 as is_first_of_size
-    from input
+    from ${candidates}
   ), looked_up as materialized (
     -- "case" evaluates a lookup only for the first execution of a size, or of an owner; materialized, once.
     select *, case when is_first_of_size then
@@ -100,7 +129,7 @@ const buildCreate = (more: string): string => `with input as (
     select r.*, room.months[known.at] as quota_month, room.holds[known.at] as cpu_held
     from ranked r cross join room cross join lateral array_position(room.owners, r.owner_id) as known (at)
     where (room.places[known.at] is null or r.turn < room.places[known.at]) and r.owner_id <> all (${ENDED_OWNERS})
-  ), claim as materialized (
+  ), ${admitted}claim as materialized (
     select ${IS_CLAIMED} as is_claimed
   ), created as (
     -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
@@ -111,12 +140,12 @@ const buildCreate = (more: string): string => `with input as (
       created_at, rank, quota_month, cpu_held, result_days, log_days, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
       case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then created_at end,
       case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
-    from allowed cross join claim cross join lateral (select ${createdIn("quota_month")} as created_at) moment on conflict do nothing
+    from ${inserted} cross join claim cross join lateral (select ${createdIn("quota_month")} as created_at) moment on conflict do nothing
     returning ${NOTED_COLUMNS}, created_at, quota_month, cpu_held
   ), ${HOLD}, ${noteStates("created")}, bodies as (
     -- The body of an id that exists is there already, and stays.
     insert into execution_input (id, body, "references")
-    select id, substr($16::bytea, start, length), refs::jsonb from allowed on conflict do nothing
+    select id, substr($16::bytea, start, length), refs::jsonb from ${inserted} on conflict do nothing
   )${more}, notified as materialized (
     -- PostgreSQL evaluates this only because the query below refers to it.
     select pg_notify('${EXECUTIONS_CHANNEL}', $17 || ':pending') where exists (select 1 from created where status = 'PENDING')
@@ -127,6 +156,7 @@ const buildCreate = (more: string): string => `with input as (
   select null, null, null, true, owner_id, ${NO_QUOTA} from ended cross join unnest(owners) as owner_id
   union all
   select id, ${selectMilliseconds("created_at")}, status = 'RUNNING', false, owner_id, ${NO_QUOTA} from created left join notified on true`;
+};
 
 /** Beside the references, in the column that has them: where the result is stored besides. */
 export const PERSIST_TO = "persistTo";
@@ -135,29 +165,44 @@ export const OUTPUT_POOL = "outputPool";
 /** There as well: where the execution belongs in a trace. */
 export const TRACE = "trace";
 
-/** SQL: for starts without references, which are nearly all: a node less. */
-export const CREATE = buildCreate("");
-
-/** SQL: the same, where some have references or store their result besides: names the objects that they read, which are kept while they have not ended. */
-export const CREATE_PINNED = buildCreate(`, pinned as (
+const pin = (inserted: string): string => `, pinned as (
     insert into execution_object (execution_id, role, hash)
-    select id, pin.key, pin.value ->> 'sha256' from allowed cross join lateral jsonb_each(refs::jsonb - '{${PERSIST_TO},${OUTPUT_POOL},${TRACE}}'::text[]) as pin (key, value)
+    select id, pin.key, pin.value ->> 'sha256' from ${inserted} cross join lateral jsonb_each(refs::jsonb - '{${PERSIST_TO},${OUTPUT_POOL},${TRACE}}'::text[]) as pin (key, value)
     where pin.key <> 'pools'
     union all
-    select id, 'pool', hash #>> '{}' from allowed cross join lateral jsonb_path_query(refs::jsonb, '$.pools[*].files[*].sha256') as hash
+    select id, 'pool', hash #>> '{}' from ${inserted} cross join lateral jsonb_path_query(refs::jsonb, '$.pools[*].files[*].sha256') as hash
     on conflict do nothing
-  )`);
+  )`;
 
-/**
- * SQL: the same for one execution that a worker claims as it is created, with a third of the plan: nothing is pending that it has to
- * be placed among. Parameters: the first 16, those of `input` as values, and the days. One row; "isAnyPending": nothing was changed, CREATE decides.
- */
-export const CREATE_CLAIMED = `with pending as materialized (
+const KEYED = {
+  arrays: ", $22::uuid[], $23::uuid[]",
+  columns: "key_hash, request_hash, ",
+  unused: `${UNUSED}, `,
+  candidates: "unused",
+  admitted: `${ADMITTED}, `,
+  inserted: "admitted",
+} as const;
+
+/** SQL: for starts without references, which are nearly all: a node less. */
+export const CREATE = buildCreate({});
+
+/** SQL: the same, where some have references or store their result besides: names the objects that they read, which are kept while they have not ended. */
+export const CREATE_PINNED = buildCreate({ more: pin("allowed") });
+
+/** SQL: the same two where some have idempotency keys: what such a key has started before is left out. */
+export const CREATE_KEYED = buildCreate(KEYED);
+/** SQL: the second of them. */
+export const CREATE_KEYED_PINNED = buildCreate({ ...KEYED, more: pin(KEYED.inserted) });
+
+/** SQL: whether the one execution may be created. */
+const MAY_START = `not is_any and (${PLACES} > 0) is not false and $9::uuid <> all (${ENDED_OWNERS})`;
+
+const buildClaimed = (won: string, condition: string): string => `with pending as materialized (
     select ${IS_ANY_PENDING} as is_any
   ), ${lockOwner("$8::text", "$9::uuid")}, quotas as materialized (
     ${SELECT_QUOTAS} where q.subscription_id = $9::uuid and $8::text = 'subscription' and q.subscription_id <> all (${ENDED_OWNERS})
     for no key update
-  ), created as (
+  ), ${won}created as (
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
       created_at, rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
     select $7::uuid, $8, $9::uuid, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int,
@@ -165,7 +210,7 @@ export const CREATE_CLAIMED = `with pending as materialized (
       now() + make_interval(secs => $5), $6::text
     from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli) t left join quotas on true
       cross join lateral (select ${createdIn("month")} as created_at) moment
-    where not is_any and (${PLACES} > 0) is not false and $9::uuid <> all (${ENDED_OWNERS}) on conflict do nothing
+    where ${condition} on conflict do nothing
     returning ${NOTED_COLUMNS}, created_at, quota_month, cpu_held
   ), ${HOLD_ONE}, ${noteStates("created")}, bodies as (
     insert into execution_input (id, body, "references") select id, $16::bytea, $15::text::jsonb from created
@@ -173,3 +218,15 @@ export const CREATE_CLAIMED = `with pending as materialized (
   select pending.is_any as "isAnyPending", ${selectMilliseconds("created_at")} as "createdAt",
     $9::uuid = any (${ENDED_OWNERS}) as "hasEnded", ${QUOTA_COLUMNS}
   from pending left join created on true left join quotas on true`;
+
+/**
+ * SQL: the same for one execution that a worker claims as it is created, with a third of the plan: nothing is pending that it has to
+ * be placed among. Parameters: the first 16, those of `input` as values, and the days. One row; "isAnyPending": nothing was changed, CREATE decides.
+ */
+export const CREATE_CLAIMED = buildClaimed("", MAY_START);
+
+/** SQL: the same with an idempotency key: parameters $19 and $20 are its hash and that of the request. */
+export const CREATE_CLAIMED_KEYED = buildClaimed(
+  `${WON_ONE("$9::uuid, $19::uuid, $20::uuid, $7::uuid", `pending left join quotas on true where ${MAY_START}`)}, `,
+  "exists (select 1 from won)",
+);

@@ -12,7 +12,18 @@ import type { NewClaim, NewClaims } from "./claim-new.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
 import { refuseEnded } from "./ended-owners.ts";
-import { CREATE, CREATE_CLAIMED, CREATE_PINNED, OUTPUT_POOL, PERSIST_TO, TRACE } from "./create-statement.ts";
+import {
+  CREATE,
+  CREATE_CLAIMED,
+  CREATE_CLAIMED_KEYED,
+  CREATE_KEYED,
+  CREATE_KEYED_PINNED,
+  CREATE_PINNED,
+  OUTPUT_POOL,
+  PERSIST_TO,
+  TRACE,
+} from "./create-statement.ts";
+import { findStarted } from "./idempotency-keys.ts";
 import { refuseBeyondLimit, describeLeft } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
 import { findExecution } from "./read.ts";
@@ -31,7 +42,7 @@ export function createCreator(
   newClaims: NewClaims,
 ): Batcher<NewExecution, ExecutionRecord> {
   const readHorizon = createQueueHorizon(database);
-  const batcher = createBatcher<NewExecution, ExecutionRecord | Problem>({
+  const batcher = createBatcher<NewExecution, Answer>({
     maxItems: 256,
     maxBytes: 8 * MEGABYTE,
     maxInFlight: 3,
@@ -46,34 +57,51 @@ export function createCreator(
         events.emitPending();
       return Promise.all(
         executions.map((execution) =>
-          answer(database, execution, { recover, row: created.get(execution.id) }),
+          answer(database, execution, {
+            recover,
+            row: created.get(execution.id),
+            mayHaveRoom: executions.length > 1 && executions.some(({ key }) => key !== undefined),
+          }),
         ),
       );
     },
   });
-  return {
-    ...batcher,
-    add: async (execution) => {
-      const answered = await batcher.add(execution).catch(refuseUnknown);
-      if (answered instanceof Problem) throw answered;
-      return answered;
-    },
-  };
+  return { ...batcher, add: async (execution) => addTo(batcher, execution) };
 }
+
+/** Until the execution is created or refused. */
+async function addTo(
+  batcher: Batcher<NewExecution, Answer>,
+  execution: NewExecution,
+): Promise<ExecutionRecord> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const answered = await batcher.add(execution).catch((error) => refuseUnknown(error, execution));
+    if (answered instanceof Problem) throw answered;
+    if (answered !== AGAIN) return answered;
+  }
+  throw new Problem("UNAVAILABLE");
+}
+
+/**
+ * A place of the owner's quota was kept for a start of the same flush whose key turned out to be taken at the same moment: there may be
+ * room for this one after all.
+ */
+const AGAIN = Symbol("again");
+const MOST_TRIES = 5;
+
+/** A refusal is a value here: what is thrown fails the flush, whose other executions were created. */
+type Answer = ExecutionRecord | Problem | typeof AGAIN;
 
 /** What became of one execution of a flush. */
 interface Tried {
   readonly row: Created | undefined;
   /** Has what an earlier try has claimed looked for. */
   readonly recover: () => void;
+  /** Whether the flush may have kept places for starts that it has not created. */
+  readonly mayHaveRoom: boolean;
 }
 
-/** A refusal is a value here: what is thrown fails the flush, whose other executions were created. */
-async function answer(
-  database: Database,
-  execution: NewExecution,
-  tried: Tried,
-): Promise<ExecutionRecord | Problem> {
+async function answer(database: Database, execution: NewExecution, tried: Tried): Promise<Answer> {
   const { row } = tried;
   if (row === undefined || row.createdAt === null) return findRepeated(database, execution, tried);
   const record = toNewRecord(execution, row.createdAt);
@@ -82,33 +110,55 @@ async function answer(
 }
 
 /** UNAVAILABLE means that nothing was accepted: callers repeat such a start, and the execution would run twice. */
-function refuseUnknown(error: unknown): never {
+function refuseUnknown(error: unknown, { key }: NewExecution): never {
   if (!(error instanceof FateUnknown)) throw error;
+  const advice =
+    key === undefined
+      ? "Look for it in the list of executions before starting it again."
+      : "Send the request again with the same Idempotency-Key.";
   throw new Problem(
     "INTERNAL_ERROR",
-    "The connection to the database was lost while the execution was being stored, so it is unknown whether it was accepted. Look for it in the list of executions before starting it again.",
+    `The connection to the database was lost while the execution was being stored, so it is unknown whether it was accepted. ${advice}`,
     { cause: error },
   );
 }
 
-/** What an earlier try has created; else why this one has not. */
+/** What an earlier try has created, or an earlier start with the same key; else why this one has not. */
 async function findRepeated(
   database: Database,
   execution: NewExecution,
-  { row, recover }: Tried,
-): Promise<ExecutionRecord | Problem> {
+  { row, recover, mayHaveRoom }: Tried,
+): Promise<Answer> {
   const { id, owner } = execution;
-  const record = await findExecution(database, id, owner.id).catch((error: unknown) => {
+  const found = await findStored(database, execution).catch((error: unknown) => {
     recover();
     throw error instanceof Problem ? new FateUnknown(error) : error;
   });
-  if (record !== null) {
+  if (found !== null) {
+    if (found instanceof Problem) return found;
+    if (found.id !== id) return found;
     recover();
+    const { isRepeated: _own, ...record } = found;
     return record;
   }
   if (row?.isOwnerEnded) return refuseEnded(owner);
   const refusal = row?.quota && refuseBeyondLimit(row.quota, row.started);
+  if (refusal === undefined && mayHaveRoom) return AGAIN;
   return refusal ?? new Problem("CONFLICT", `The id ${id} belongs to another execution.`);
+}
+
+/** A problem: the key was used with another request. */
+async function findStored(
+  database: Database,
+  { id, owner, key }: NewExecution,
+): Promise<ExecutionRecord | Problem | null> {
+  if (key === undefined) return await findExecution(database, id, owner.id);
+  try {
+    return await findStarted(database, owner.id, key);
+  } catch (error) {
+    if (error instanceof Problem && error.code === "IDEMPOTENCY_CONFLICT") return error;
+    throw error;
+  }
 }
 
 type Row =
@@ -160,15 +210,14 @@ async function insertExecutions(
 ): Promise<ReadonlyMap<string, Created>> {
   const [execution] = executions;
   const isPinned = executions.some(namesObjects);
+  const isKeyed = executions.some(({ key }) => key !== undefined);
   if (execution !== undefined && executions.length === 1 && creation.claim !== null && !isPinned) {
     const created = await insertClaimed(database, creation, execution);
     if (created !== null) return new Map([[execution.id, created]]);
   }
   const bodies = concatenate(executions.map(({ body }) => body));
   const rows = await database.query<Row>({
-    ...(isPinned
-      ? { name: "execution-create-pinned", text: CREATE_PINNED }
-      : { name: "execution-create", text: CREATE }),
+    ...chooseStatement(isPinned, isKeyed),
     values: [
       ...toParameters(creation),
       ...toArrays(executions.map(toColumns)),
@@ -178,11 +227,32 @@ async function insertExecutions(
       bodies.lengths,
       executions.map(({ kept }) => kept?.result ?? null),
       executions.map(({ kept }) => kept?.log ?? null),
+      ...(isKeyed ? listKeys(executions) : []),
     ],
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
     idempotent: true,
   });
   return readCreated(executions, rows);
+}
+
+function chooseStatement(
+  isPinned: boolean,
+  isKeyed: boolean,
+): { readonly name: string; readonly text: string } {
+  if (isKeyed)
+    return isPinned
+      ? { name: "execution-create-keyed-pinned", text: CREATE_KEYED_PINNED }
+      : { name: "execution-create-keyed", text: CREATE_KEYED };
+  return isPinned
+    ? { name: "execution-create-pinned", text: CREATE_PINNED }
+    : { name: "execution-create", text: CREATE };
+}
+
+function listKeys(executions: readonly NewExecution[]): readonly unknown[] {
+  return [
+    executions.map(({ key }) => key?.keyHash ?? null),
+    executions.map(({ key }) => key?.requestHash ?? null),
+  ];
 }
 
 /** Null: something is pending, and nothing was inserted. */
@@ -191,15 +261,18 @@ async function insertClaimed(
   creation: Creation,
   execution: NewExecution,
 ): Promise<Created | null> {
+  const { key } = execution;
   const [row] = await database.query<ClaimedRow>({
-    name: "execution-create-claimed",
-    text: CREATE_CLAIMED,
+    ...(key === undefined
+      ? { name: "execution-create-claimed", text: CREATE_CLAIMED }
+      : { name: "execution-create-claimed-keyed", text: CREATE_CLAIMED_KEYED }),
     values: [
       ...toParameters(creation),
       ...toColumns(execution),
       execution.body,
       execution.kept?.result ?? null,
       execution.kept?.log ?? null,
+      ...(key === undefined ? [] : [key.keyHash, key.requestHash]),
     ],
     idempotent: true,
   });

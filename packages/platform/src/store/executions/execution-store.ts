@@ -14,6 +14,7 @@ import { finishPersisted } from "./finish-persisted.ts";
 import type { PersistedEnding } from "./finish-persisted.ts";
 import { giveBackClaim } from "./give-back.ts";
 import { wasRemoved } from "./kept.ts";
+import { findStarted } from "./idempotency-keys.ts";
 import { renewLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
 import { measureQueue } from "./measure-queue.ts";
@@ -111,6 +112,7 @@ export function createPostgresExecutionStore({
   const log = createLogWriter(vital, events.emitLog);
   return {
     create: creator.add,
+    findStarted: (ownerId, key) => findStarted(database, ownerId, key),
     find: (id, ownerId) => findExecution(database, id, ownerId),
     readResult: (id, ownerId) => readResult(database, id, ownerId),
     readDigests: (id, ownerId) => readDigests(database, id, ownerId),

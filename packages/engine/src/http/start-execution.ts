@@ -1,0 +1,76 @@
+import type { FastifyRequest } from "fastify";
+import { Problem } from "@platform/contract/problems";
+import type { SERVICE_API } from "@platform/contract/service-api";
+import type { Executions } from "../executions/executions.ts";
+import type { VersionTarget } from "../versions/runnable-version.ts";
+import type { ExecutionRecord } from "../store/execution-store.ts";
+import type { IdempotencyKey } from "../store/idempotency.ts";
+import type { Owner } from "../store/owner.ts";
+import { describeQuota } from "../store/quota.ts";
+import { readTraceContext } from "../base/trace-context.ts";
+import { describeKey } from "./idempotency-key.ts";
+import type { OperationReply, OperationRequest } from "./types.ts";
+
+/** Says that an earlier request with the same key has created what the answer describes. */
+export const REPLAYED = "idempotency-replayed";
+
+/** What the start needs of the handlers' options. */
+export interface StartOptions<C> {
+  readonly executions: Executions;
+  /** The owner of the executions that a caller starts and sees. */
+  readonly ownerOf: (caller: C) => Owner;
+  /** The version to start. @throws Problem when it accepts no executions */
+  readonly targetOf: (caller: C, request: FastifyRequest) => VersionTarget | Promise<VersionTarget>;
+  /** The base path as the caller sees it, without a final slash. */
+  readonly baseOf: (request: FastifyRequest) => string;
+  /** Takes back that a request was counted as a start, since it was none. Missing: starts are not counted. */
+  readonly uncountStart?: (caller: C, request: FastifyRequest) => void;
+}
+
+/** The state of what was started, as late as the caller prefers, and its body. */
+interface Shown {
+  readonly waitFor: (request: StartCall<unknown>, record: ExecutionRecord) => Promise<ExecutionRecord>;
+  readonly render: (record: ExecutionRecord) => { readonly body: string };
+}
+
+type StartCall<C> = OperationRequest<(typeof SERVICE_API)["startExecution"], C>;
+
+/** The handler of a start: with an idempotency key it creates one execution, however often it is repeated. */
+export function createStartHandler<C>(options: StartOptions<C>, { waitFor, render }: Shown) {
+  const { executions, ownerOf, baseOf, uncountStart } = options;
+  return async (request: StartCall<C>): Promise<OperationReply<(typeof SERVICE_API)["startExecution"]>> => {
+    const { http, caller, body } = request;
+    const key = describeKey(http, body);
+    const start = async () => {
+      const target = await options.targetOf(caller, http);
+      return executions.start(ownerOf(caller), target, { body, key, trace: readTraceContext(http.headers) });
+    };
+    const created = await (key === undefined ? start() : startOnce(start, options, { caller, key }));
+    const isRepeated = created.isRepeated === true;
+    if (isRepeated) uncountStart?.(caller, http);
+    const record = await waitFor(request, created);
+    const headers = {
+      ...(created.quota === undefined ? {} : describeQuota(created.quota)),
+      ...(isRepeated ? { [REPLAYED]: "true" } : {}),
+      location: `${baseOf(http)}/${record.id}`,
+    };
+    return { status: 201, headers, body: render(record).body };
+  };
+}
+
+/** What was started before is answered also where it would be refused by now: the version is retired, a limit is reached, a file is gone. */
+async function startOnce<C>(
+  start: () => Promise<ExecutionRecord>,
+  { executions, ownerOf }: StartOptions<C>,
+  { caller, key }: { readonly caller: C; readonly key: IdempotencyKey },
+): Promise<ExecutionRecord> {
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === "IDEMPOTENCY_CONFLICT") throw error;
+    // Where that is not to be had, or is another request, the refusal says more.
+    const known = await executions.findStarted(ownerOf(caller).id, key).catch(() => null);
+    if (known === null) throw error;
+    return known;
+  }
+}
