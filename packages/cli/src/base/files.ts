@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { getCode } from "@platform/engine/base/thrown";
 
@@ -12,8 +12,25 @@ export async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
+/**
+ * Makes a folder that the user chose, and those above it. Not `recursive` of Node.js: it tries for ever where nothing can be made, as below
+ * `/proc`, and no signal ends that (24.11, 2026-11-24).
+ */
+export async function makeOutputFolder(path: string): Promise<void> {
+  if (await isFolder(path)) return;
+  if (dirname(path) !== path) await makeOutputFolder(dirname(path));
+  await mkdir(path).catch(async (error: unknown) => {
+    // Another program was faster.
+    if (getCode(error) !== "EEXIST" || !(await isFolder(path))) throw error;
+  });
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() === true;
+}
+
 /** Writes a file to a path that the user chose; creates missing parent folders. */
 export async function writeOutputFile(path: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeOutputFolder(dirname(path));
   await writeFile(path, content);
 }

@@ -1,9 +1,10 @@
-import { mkdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { explainFileName, foldName } from "@platform/contract/file-name";
 import type { DataPool, PoolFile } from "@platform/contract/platform-api/data-pools";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
+import { makeOutputFolder } from "../base/files.ts";
 import { UserError, createInterruption, createUsageError } from "../base/errors.ts";
 import type { Progress } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
@@ -143,7 +144,7 @@ export const downloadPoolFileCommand = defineCommand({
     const pool = await findPool(session.client, wanted);
     const file = await findFile(session.client, pool, wantedFile);
     const path = await choosePath(context.directory, file, options.output);
-    await mkdir(dirname(path), { recursive: true });
+    await makeOutputFolder(dirname(path));
     const progress = context.output.startProgress(`Downloading ${file.name}`);
     try {
       const { signal } = context;

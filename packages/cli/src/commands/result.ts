@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { foldName } from "@platform/contract/file-name";
 import { defineCommand } from "../base/command.ts";
@@ -12,7 +11,7 @@ import { fetchResultFiles, listResultFiles, writeResult } from "../pools/result-
 import type { FetchedFiles } from "../pools/result-files.ts";
 import { openSession } from "../base/session.ts";
 import type { Session } from "../base/session.ts";
-import { writeOutputFile } from "../base/files.ts";
+import { makeOutputFolder, writeOutputFile } from "../base/files.ts";
 import { formatBytes } from "../pools/format-bytes.ts";
 
 /** `platform result`: does not wait. Fails when the job did not succeed. */
@@ -97,7 +96,7 @@ async function fetchAll(
     throw new UserError("FILE_EXISTS", `A file of the result is called ${RESULT_NAME}, as the output is.`, {
       hint: "Name a path for the output with -o.",
     });
-  await mkdir(directory, { recursive: true });
+  await makeOutputFolder(directory);
   const text = `${stringify(exact["result"] ?? {})}\n`;
   const resultPath = path ?? join(directory, RESULT_NAME);
   if (path === null) await writeResult(resultPath, text, force);

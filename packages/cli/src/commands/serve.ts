@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import { defineCommand } from "../base/command.ts";
@@ -11,6 +12,7 @@ import type { LocalServer } from "../serve/local-server.ts";
 import type { LocalPools } from "../serve/pool-folder.ts";
 
 const DEFAULT_PORT = 8081;
+const DEFAULT_POOLS = "datapools";
 const LARGEST_PORT = 65_535;
 const LARGEST_SEED = 2 ** 31;
 /** Lines about data pools. */
@@ -70,7 +72,7 @@ export const serveCommand = defineCommand({
       kind: "text",
       placeholder: "folder",
       description: "Folder of the local data pools",
-      default: "datapools",
+      default: DEFAULT_POOLS,
     },
   },
   examples: [
@@ -110,6 +112,8 @@ export const serveCommand = defineCommand({
       progress.stop();
     }
     printAddresses(context, server, { faults, faultSeed });
+    if (options.pools !== DEFAULT_POOLS && !existsSync(resolve(context.directory, options.pools)))
+      context.output.note(`  Data pools     none: there is no folder ${options.pools} yet`);
     await waitForAbort(context.signal);
     context.output.note("Stopping.");
     await server.close();
