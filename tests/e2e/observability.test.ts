@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { REPOSITORY, findFreePort } from "../../tools/platform-process.ts";
+import { startOtlpCollector } from "../support/otlp-collector.ts";
+import type { OtlpCollector } from "../support/otlp-collector.ts";
 import { readExpressions, readExposition } from "../support/prometheus.ts";
 import type { Series } from "../support/prometheus.ts";
 import { createWorld } from "../support/world.ts";
@@ -18,15 +20,23 @@ def run(data):
 const ADDED = ["job", "instance"];
 
 let world: World;
+let collector: OtlpCollector;
 let metricsUrl: string;
 
 beforeAll(async () => {
   const port = await findFreePort();
   metricsUrl = `http://127.0.0.1:${port}/metrics`;
-  world = await createWorld({ flags: ["--metrics-port", String(port)] });
+  collector = await startOtlpCollector();
+  world = await createWorld({
+    flags: ["--metrics-port", String(port)],
+    environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+  });
 });
 
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  await collector.close();
+});
 
 async function scrape(): Promise<readonly Series[]> {
   const answer = await fetch(metricsUrl);
@@ -74,21 +84,39 @@ test("metrics count what was called and run, and have all that the dashboard and
   }
 });
 
-test("the context of a caller's trace reaches user code; a malformed one is no error", async () => {
+test("an execution stands in its caller's trace, and user code below it; a malformed context is no error", async () => {
   const { serviceKey } = await world.deploy(await world.createProject("traced", PROGRAM));
   const consumer = await world.subscribe(serviceKey);
-  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const trace = "0af7651916cd43dd8448eb211c80319c";
+  const traceparent = `00-${trace}-b7ad6b7169203331-01`;
   const run = async (headers: Readonly<Record<string, string>>) => {
-    const { body } = await consumer.call<{ readonly id: string }>("POST", "", { json: {}, headers });
+    const json = { data: { word: "a word that nobody else has" } };
+    const { body } = await consumer.call<{ readonly id: string }>("POST", "", { json, headers });
     await consumer.finish(body.id);
-    return (await consumer.call("GET", `${body.id}/result`)).body;
+    const answer = await consumer.call<{ readonly result: Readonly<Record<string, string | null>> }>(
+      "GET",
+      `${body.id}/result`,
+    );
+    return answer.body.result;
   };
-  expect(await run({ traceparent, tracestate: "acme=1" })).toMatchObject({
-    result: { traceparent, tracestate: "acme=1" },
-  });
-  expect(await run({ traceparent: `${traceparent}-nonsense` })).toMatchObject({
-    result: { traceparent: null, tracestate: null },
-  });
+  const ofTrace = () => collector.spans.filter(({ traceId }) => traceId === trace);
+  const result = await run({ traceparent, tracestate: "acme=1" });
+  await expect
+    .poll(() =>
+      ofTrace()
+        .map(({ name }) => name)
+        .toSorted((left, right) => left.localeCompare(right)),
+    )
+    .toEqual(["prepare", "queue", "run", "start"]);
+  const spanId = ofTrace().find(({ name }) => name === "run")?.spanId;
+  expect(result).toEqual({ traceparent: `00-${trace}-${spanId}-01`, tracestate: "acme=1" });
+  const other = await run({ traceparent: `${traceparent}-nonsense`, tracestate: "acme=1" });
+  expect(other["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/u);
+  expect(other["traceparent"]).not.toContain(trace);
+  expect(other["tracestate"]).toBeNull();
+  // Nothing of what was sent but ids, and no token.
+  const sent = collector.requests.map(({ text }) => text).join("\n");
+  for (const secret of ["a word that nobody else has", consumer.token]) expect(sent).not.toContain(secret);
 });
 
 test("metrics are on their own port only, and nothing else is there", async () => {

@@ -1,7 +1,7 @@
 import type { TraceContext } from "./trace-context.ts";
 
 /** A start that is under way. */
-interface StartTrace {
+export interface StartTrace {
   /** Stored with the execution; null: it belongs to no trace. */
   readonly context: TraceContext | null;
   /** Called once. Null: it was refused. */
@@ -17,7 +17,7 @@ export interface RunTrace {
 }
 
 /** What is said of a claim. */
-interface TracedClaim {
+export interface TracedClaim {
   readonly id: string;
   readonly versionId: string;
   readonly attempt: number;

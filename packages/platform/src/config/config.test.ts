@@ -53,6 +53,33 @@ test("without settings it plays all roles on this machine alone", async () => {
   });
 });
 
+test("metrics and traces are off, and go where the settings say", async () => {
+  expect(await read({})).toMatchObject({ metrics: null, tracing: null });
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318/",
+    OTEL_EXPORTER_OTLP_HEADERS: "Authorization=Bearer%20hush, x-team = a=b",
+  };
+  expect(await read({ flags: ["--metrics-port", "9464", "--trace-ratio", "0.1"], variables })).toMatchObject({
+    metrics: { host: "127.0.0.1", port: 9464 },
+    tracing: {
+      endpoint: "http://127.0.0.1:4318",
+      headers: { authorization: "Bearer hush", "x-team": "a=b" },
+      ratio: 0.1,
+    },
+  });
+});
+
+test.each(["hush", "a b=hush", "=hush", "authorization=hush%", "a=hush\nb"])(
+  "headers of traces that are none are refused without being shown: %j",
+  async (headers) => {
+    const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://a", OTEL_EXPORTER_OTLP_HEADERS: headers };
+    expect(await read({ variables })).toEqual({
+      error:
+        "OTEL_EXPORTER_OTLP_HEADERS (--otlp-headers) must be headers such as authorization=Bearer%20TOKEN, separated by commas.",
+    });
+  },
+);
+
 test("objects are stored in a bucket when one is named", async () => {
   const variables = { PLATFORM_S3_ACCESS_KEY_ID: "key", PLATFORM_S3_SECRET_ACCESS_KEY: "hush" };
   expect(await read({ flags: ["--s3-bucket", "objects"] })).toMatchObject({

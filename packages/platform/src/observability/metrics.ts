@@ -128,6 +128,11 @@ export const METRICS = {
     help: "What is to stay free on it (--min-free-disk)",
     labels: [],
   },
+  platform_spans_total: {
+    type: "counter",
+    help: "Spans of traces, where any are written: ended, of these exported and failed; the rest waits or was dropped",
+    labels: ["outcome"],
+  },
   platform_event_loop_delay_seconds: {
     type: "gauge",
     help: "How late the event loop was since the last scrape",

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { createClosers } from "@platform/engine/base/closers";
 import type { Closers } from "@platform/engine/base/closers";
+import type { Tracer } from "@platform/engine/base/tracer";
 import { createStop } from "../host/stop.ts";
 import type { Stop } from "../host/stop.ts";
 
@@ -14,6 +15,8 @@ export interface HostProcess {
   /** Close what was started, in reverse order. */
   readonly closers: Closers;
   readonly stop: Stop;
+  /** Missing: no traces are written. */
+  readonly tracer?: Tracer;
   /** For errors that nothing handles: logs the error and exits; PostgreSQL is stopped on exit. */
   readonly fail: (error: unknown) => void;
 }

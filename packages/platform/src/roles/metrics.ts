@@ -1,12 +1,31 @@
+import type { Tracer } from "@platform/engine/base/tracer";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { readSpace } from "../base/files.ts";
 import { createOrigin } from "../config/addresses.ts";
+import type { Collector } from "../observability/exposition.ts";
 import { createPlatformMetrics } from "../observability/platform-metrics.ts";
 import type { PlatformMetrics } from "../observability/platform-metrics.ts";
+import { startTracing } from "../observability/tracing.ts";
+import type { HostProcess } from "./host-process.ts";
 import type { Shared } from "./shared.ts";
 
+/** What writes the traces of this process, and counts them; null where they are sent nowhere. */
+export async function openTracing(
+  { config, closers, logger }: HostProcess,
+  version: string,
+): Promise<{ readonly tracer: Tracer; readonly collectors: readonly Collector[] } | null> {
+  if (config.tracing === null) return null;
+  const { tracer, collect, close } = await startTracing({ ...config.tracing, version, logger });
+  closers.add("traces", close);
+  logger.info({ endpoint: config.tracing.endpoint }, "traces are sent");
+  return { tracer, collectors: [collect] };
+}
+
 /** Counts what this process does; null where nobody wants to know. */
-export function startMetrics(shared: Shared, version: string): PlatformMetrics | null {
+export function startMetrics(
+  shared: Shared,
+  { version, collectors }: { readonly version: string; readonly collectors: readonly Collector[] },
+): PlatformMetrics | null {
   const { config, closers, executionStore, stores, readiness, data, pools, logger } = shared;
   if (config.metrics === null) return null;
   const metrics = createPlatformMetrics({
@@ -22,6 +41,7 @@ export function startMetrics(shared: Shared, version: string): PlatformMetrics |
     roles: [...config.roles].toSorted().join(","),
   });
   closers.add("metrics", metrics.close);
+  for (const collect of collectors) metrics.addCollector(collect);
   metrics.addCollector((exposition) => {
     for (const [pool, { countConnections }] of pools) {
       const { busy, idle, waiting } = countConnections();

@@ -109,6 +109,7 @@ function startWorker(
     jsonCheck: shared.jsonCheck,
     onDeadline: watchdog.setDeadline,
     ...(metrics === null ? {} : { observer: metrics.worker }),
+    ...(shared.tracer === undefined ? {} : { tracer: shared.tracer }),
   });
   metrics?.addCollector(collectWorker({ dispatcher, runtime, capacity: config.capacity }));
   // What still runs after draining ends with the runtime, and these ends are written by the close. The builder, which

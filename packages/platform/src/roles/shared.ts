@@ -177,7 +177,7 @@ async function startDiskGuard(
 }
 
 function createSharedExecutions(
-  { config, logger }: HostProcess,
+  { config, logger, tracer }: HostProcess,
   parts: {
     readonly store: PostgresExecutionStore;
     readonly inputs: InputSource;
@@ -187,6 +187,7 @@ function createSharedExecutions(
 ): Executions {
   return createExecutions({
     ...parts,
+    ...(tracer === undefined ? {} : { tracer }),
     retentionDays: {
       result: config.retentionDays,
       log: config.logRetentionDays,
