@@ -296,6 +296,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "cli/conformance": ["engine/base"],
   "cli/receipts": ["engine/base", "engine/executions"],
   "cli/project": ["engine/base", "engine/project"],
+  "cli/replay": ["cli/pools", "cli/receipts", "cli/serve", "engine/base", "engine/project"],
   // A composition root as well: the local server is the engine with a store in memory.
   "cli/serve": ["engine/*"],
   "cli/commands": [
@@ -304,6 +305,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "cli/pools",
     "cli/project",
     "cli/receipts",
+    "cli/replay",
     "cli/serve",
     "engine/base",
     "engine/host",

@@ -1,7 +1,8 @@
 import { SECOND } from "@platform/engine/base/time";
-import { createInterruption, UserError } from "../base/errors.ts";
+import { createInterruption, createUsageError, UserError } from "../base/errors.ts";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
+import { replayExecution } from "./replay-execution.ts";
 import { findService } from "../project/find-service.ts";
 import { buildStartBody } from "../jobs/job-input.ts";
 import { describeFailure, paintStatus, waitForJob } from "../jobs/job.ts";
@@ -20,6 +21,7 @@ export const runCommand = defineCommand({
   description: [
     "Without --data and --data-file, the input is input/data.json, and {} if that file does not exist; params likewise.",
     "Waits until the job ends, then prints its state, the result and a link to the job. The exit code is 1 if the job did not succeed.",
+    "--replay ID fetches version and input of an ended execution, a job or one of an application of the organisation, runs it on this machine as 'platform serve' would, and says whether the result is byte for byte the same. Nothing runs on the platform; the version must be one of the organisation's own. The exit code is 1 if the result differs.",
     "Ctrl-C and --timeout end the waiting, not the job: see 'platform status', 'platform logs' and 'platform cancel'.",
   ],
   arguments: {
@@ -51,6 +53,22 @@ export const runCommand = defineCommand({
       placeholder: "key",
       description: "For 24 hours, runs with this key and the same input are one job",
     },
+    replay: {
+      kind: "text",
+      placeholder: "id",
+      description: "Run this execution of the platform again, on this machine, and compare the results",
+    },
+    pools: {
+      kind: "text",
+      placeholder: "folder",
+      description: "With --replay: folder of the data pools that its input names, as for 'platform serve'",
+      default: "datapools",
+    },
+    envFile: {
+      kind: "text",
+      placeholder: "file",
+      description: "With --replay: variables and secrets of the program (NAME=value; default: none)",
+    },
     detached: { kind: "flag", description: "Only start the job and print its id" },
     timeout: {
       kind: "number",
@@ -63,6 +81,9 @@ export const runCommand = defineCommand({
   exclusive: [
     ["data", "dataFile"],
     ["params", "paramsFile"],
+    ...["data", "params", "dataFile", "paramsFile", "detached", "version", "idempotencyKey"].map(
+      (other) => ["replay", other as "data"] as const,
+    ),
   ],
   examples: [
     { command: "platform run", comment: "The project in this folder, with its example input" },
@@ -75,8 +96,18 @@ export const runCommand = defineCommand({
       command: "platform run tsp --data-file big.json --detached --json",
       comment: "Start only, for a script",
     },
+    {
+      command: "platform run --replay 0198c1de-7a53-7000-8000-000000000000",
+      comment: "The same again, on this machine",
+    },
   ],
   run: async (context, { arguments: given, options }) => {
+    if (options.replay !== undefined) {
+      if (given.service !== undefined)
+        throw createUsageError("--replay runs the service of the execution; leave the name out.");
+      const { replay: id, pools, envFile, timeout = Number.POSITIVE_INFINITY } = options;
+      return await replayExecution(context, { id, pools, envFile, timeout });
+    }
     const body = await buildStartBody(context, options);
     const session = await openSession(context);
     const service = await findService(context, session.client, given.service);

@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { RECEIPT_KEYS_PATH } from "@platform/contract/receipt";
 import { getMessage } from "@platform/engine/base/thrown";
-import { isRecord } from "@platform/engine/base/json";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
@@ -10,6 +9,7 @@ import { readIfThere } from "../base/files.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
 import type { Comparison } from "../receipts/compare-content.ts";
+import { readUnverified } from "../receipts/read-unverified.ts";
 import type { VerifiedReceipt } from "../receipts/verify-receipt.ts";
 
 const IS_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -104,12 +104,7 @@ function findKeysUrl(text: string, isOfJob: boolean): string {
 /** Where the issuer has its keys, as the receipt says, which nobody has verified yet. */
 function describeKeysUrl(text: string): string | null {
   try {
-    const trimmed = text.trim();
-    const body: unknown = trimmed.startsWith("{") ? JSON.parse(trimmed) : { receipt: trimmed };
-    const compact = isRecord(body) ? String(body["receipt"]) : "";
-    const payload = Buffer.from(compact.split(".")[1] ?? "", "base64url").toString();
-    const claims: unknown = JSON.parse(payload);
-    const { origin, protocol } = new URL(isRecord(claims) ? String(claims["iss"]) : "");
+    const { origin, protocol } = new URL(String(readUnverified(text)["iss"]));
     return protocol === "https:" || protocol === "http:" ? `${origin}${RECEIPT_KEYS_PATH}` : null;
   } catch {
     return null;

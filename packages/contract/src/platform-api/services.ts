@@ -297,6 +297,18 @@ export const SERVICES_API = {
     responses: { 200: { description: "Build", schema: BuildSchema } },
     problems: ["SERVICE_NOT_FOUND"],
   },
+  downloadArchive: {
+    ...READS,
+    path: "/services/{key}/versions/{version}/archive",
+    allows: "deploy",
+    answerMode: "content",
+    summary: "Download the archive of a version",
+    description:
+      "The project as it was uploaded, a ZIP file, also of a retired version. Only the organisation that has deployed the service gets it, no subscriber. As a whole or in ranges.",
+    params: VersionParams,
+    responses: { 200: { description: "The content" } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
   retireVersion: {
     ...WRITES,
     path: "/services/{key}/versions/{version}/retire",

@@ -6,6 +6,8 @@ import type { OperationHandlers } from "@platform/engine/http/types";
 import type { ServiceObstacles } from "../store/delete-service.ts";
 import type { ServiceRecord, ServiceStore } from "../store/services.ts";
 import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
+import { createArchiveHandlers } from "./archives.ts";
+import type { ArchiveDeps } from "./archives.ts";
 import type { PlatformCaller } from "./caller.ts";
 
 type Handlers = Pick<
@@ -19,10 +21,11 @@ type Handlers = Pick<
   | "unpublishService"
   | "listVersions"
   | "retireVersion"
+  | "downloadArchive"
 >;
 
 /** What the handlers work with. */
-interface ServiceDeps {
+interface ServiceDeps extends ArchiveDeps {
   readonly services: ServiceStore;
   readonly versions: VersionStore;
   /** The most days for which a service may keep executions. */
@@ -30,7 +33,12 @@ interface ServiceDeps {
 }
 
 /** Handlers of services and their versions. */
-export function createServiceHandlers({ services, versions, maxRetentionDays }: ServiceDeps): Handlers {
+export function createServiceHandlers({
+  services,
+  versions,
+  objects,
+  maxRetentionDays,
+}: ServiceDeps): Handlers {
   return {
     listServices: async ({ caller, query }) => {
       if (query.name !== undefined) {
@@ -65,6 +73,7 @@ export function createServiceHandlers({ services, versions, maxRetentionDays }: 
     },
     ...createLifecycleHandlers(services),
     ...createVersionHandlers(services, versions),
+    ...createArchiveHandlers({ versions, objects }),
   };
 }
 

@@ -57,6 +57,13 @@ export interface OwnedVersionRecord extends VersionRecord {
   readonly organisationId: string;
 }
 
+/** The archive of a version in the object store. */
+interface VersionArchive {
+  readonly hash: string;
+  readonly bytes: number | null;
+  readonly service: string;
+}
+
 /** Versions of services. Immutable once inserted, except that they can be retired. */
 export interface VersionStore {
   /** Newest first; empty when the service is not the organisation's. */
@@ -82,6 +89,12 @@ export interface VersionStore {
   ) => Promise<readonly CalledVersion[]>;
   /** For workers, which have claimed an execution of it, so of any organisation. */
   readonly findById: (id: string) => Promise<OwnedVersionRecord | null>;
+  /** The archive of a version, and the name of its service; null: the organisation has no such version. `bytes` null: it is not known. */
+  readonly findArchive: (
+    organisationId: string,
+    serviceKey: string,
+    version: string,
+  ) => Promise<VersionArchive | null>;
   /** What receipts say of it, of any organisation. */
   readonly findForReceipt: (id: string) => Promise<ReceiptVersion | null>;
   /** Retires a version: it takes no new executions. Repeating it changes nothing. Null: there is no such version. */
@@ -114,6 +127,8 @@ export function createVersionStore(database: Database): VersionStore {
     listCalled: (organisationId, serviceKey, number) =>
       listCalledVersions(database, { organisationId, serviceKey }, number),
     findById: (id) => findOwned(database, id),
+    findArchive: (organisationId, serviceKey, version) =>
+      findArchive(database, organisationId, { serviceKey, version }),
     findForReceipt: (id) => findForReceipt(database, id),
     retire: (organisationId, serviceKey, version) =>
       queryByNumber(database, RETIRE, organisationId, { serviceKey, version }),
@@ -154,6 +169,23 @@ async function findOwned(database: Database, id: string): Promise<OwnedVersionRe
     idempotent: true,
   });
   return row === undefined ? null : { ...toRecord(row), organisationId: row.organisationId };
+}
+
+async function findArchive(
+  database: Database,
+  organisationId: string,
+  { serviceKey, version }: Pick<VersionRecord, "serviceKey" | "version">,
+): Promise<VersionArchive | null> {
+  const number = parseVersion(version);
+  if (number === null || !isUuid(serviceKey)) return null;
+  const [row] = await database.query<VersionArchive>({
+    text: `select v.archive_hash as hash, o.bytes::float8 as bytes, s.name as service
+      from version v join service s on s.key = v.service_key left join object o on o.hash = v.archive_hash
+      where v.service_key = $1 and s.organisation_id = $2 and v.major = $3 and v.minor = $4 and v.patch = $5`,
+    values: [serviceKey, organisationId, number.major, number.minor, number.patch],
+    idempotent: true,
+  });
+  return row ?? null;
 }
 
 interface ReceiptRow extends VersionNumber {
