@@ -290,6 +290,18 @@ create table execution_output (
 CREATE INDEX execution_output_hash ON public.execution_output USING btree (hash);
 CREATE INDEX execution_output_organisation ON public.execution_output USING btree (organisation_id) INCLUDE (bytes);
 
+create table execution_progress (
+  execution_id uuid not null,
+  attempt integer not null,
+  fraction double precision,
+  message text,
+  reported_at timestamp with time zone not null,
+  checkpoint bytea storage external,
+  checkpoint_at timestamp with time zone,
+  constraint execution_progress_fraction CHECK (((fraction >= (0)::double precision) AND (fraction <= (1)::double precision))),
+  constraint execution_progress_pkey PRIMARY KEY (execution_id)
+);
+
 create table execution_result (
   id uuid not null,
   result bytea storage external not null,

@@ -112,6 +112,33 @@ const WaitingSchema = Type.Object(
 /** What an execution waits for, and for about how long. */
 export type Waiting = Static<typeof WaitingSchema>;
 
+/** What the code of an execution has reported of itself. */
+const ProgressSchema = Type.Object(
+  {
+    fraction: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: "How much of the work is done; absent if not reported",
+      }),
+    ),
+    message: Type.Optional(
+      Type.String({ description: "What is being done; empty if the code does not say" }),
+    ),
+    at: Timestamp("When the last report or checkpoint was stored"),
+    checkpointAt: Type.Optional(
+      Timestamp(
+        "When the last checkpoint was stored: what an execution that does not succeed returns of its result",
+      ),
+    ),
+  },
+  {
+    title: "Progress",
+    description:
+      "The newest that the code has reported, about once a second; absent: it has reported nothing",
+  },
+);
+
 /** Response of start and of `GET {base}/{id}`. With `terminal`, clients need no list of final states. */
 export const StatusRecordSchema = Type.Object(
   {
@@ -139,6 +166,7 @@ export const StatusRecordSchema = Type.Object(
         },
       ),
     ),
+    progress: Type.Optional(ProgressSchema),
     terminal: Type.Boolean({ description: "Whether the state is final" }),
   },
   { title: "Execution", description: "The state of an execution" },
@@ -238,7 +266,17 @@ export const LinkSchema = Type.Object(
 /** Response of the result operation, for executions that succeeded and for those that did not. */
 export const ResultSchema = Type.Object(
   {
-    result: Type.Optional(JsonObject("Output of the service (SUCCEEDED)")),
+    result: Type.Optional(
+      JsonObject(
+        "Output of the service (SUCCEEDED); with `partial`, the last checkpoint of one that did not succeed",
+      ),
+    ),
+    partial: Type.Optional(
+      Type.Boolean({
+        description:
+          "true: the execution did not succeed, and `result` is what its code had kept by `checkpoint`",
+      }),
+    ),
     metadata: Type.Optional(
       Nullable(
         JsonObject(
@@ -264,7 +302,7 @@ export const ResultSchema = Type.Object(
   {
     title: "Result",
     description:
-      "`result` of an execution that succeeded, `code` and `detail` of one that did not; `metadata` of both",
+      "`result` of an execution that succeeded, `code` and `detail` of one that did not, with its last checkpoint where it has made one; `metadata` of both",
   },
 );
 

@@ -17,6 +17,7 @@ from .inputs import place_output, place_pools, read_input
 from .isolation import release_reserve
 from .outcome import encode_outcome, read_chosen_failure
 from .output_files import POOL_SUFFIX, send_output
+from .reporting import open_reporter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,13 +69,16 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
     os.environ["SERVICE_EXECUTION_ID"] = options["executionId"]
     os.environ.update(options["trace"])
     own = os.getpid()
+    reporter = open_reporter(control)
     try:
         frames = _encode_answer(_run(load, request), options["resultBytes"])
+        reporter.close()
         if options["files"] is not None and os.getpid() == own:
             has_pool = options["outputPool"] is not None
             send_output(control, request.output, options["files"], has_pool)
     except BaseException as error:
         frames = [_encode_failure(error, options["memory"])] if os.getpid() == own else []
+    reporter.close()
     release_streams()
     # User code that forked may return here twice: only the execution itself answers.
     if os.getpid() == own:

@@ -42,6 +42,17 @@ def encode_outcome(value: Any, result_limit: int) -> tuple[bytes, bytes | None]:
     return result, text
 
 
+def encode_checkpoint(value: Any, limit: int) -> bytes:
+    """A partial result, converted as a result is. Raises Failure."""
+    if _is_envelope(value, {"result", "metadata"}, "result"):
+        value = value.result
+    text = _encode("checkpoint", _as_object(value), limit)
+    if _is_deep(text):
+        reason = f"The checkpoint is nested deeper than {_METADATA_DEPTH} levels."
+        raise Failure("INVALID_RESULT", reason)
+    return text
+
+
 def read_chosen_failure(error: BaseException) -> Failure | None:
     """The failure of an exception that has a code and a detail, both of them strings; else None."""
     try:

@@ -45,6 +45,8 @@ FILE = 21
 CONTENT = 22
 OMITTED = 23
 POOL_FILE = 24
+PROGRESS = 25
+CHECKPOINT = 26
 
 # `json.loads` and `dumps` would look for the encoding, and make an encoder for each message.
 _DECODER = json.JSONDecoder()

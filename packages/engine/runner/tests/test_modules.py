@@ -27,7 +27,7 @@ def list_modules(folder: str, prefix: str) -> set[str]:
 class Modules(unittest.TestCase):
     def test_every_module_has_tests_of_its_own_or_is_tested_through_node(self) -> None:
         modules = list_modules("../service_runner", "")
-        # Of the helpers for user code, DataPool is tested with what it is made of.
+        # Of the helpers for user code, each is tested with what it is made of.
         helpers = list_modules("../helpers/platform_service", "")
         tested = list_modules(".", "test_") - {"modules"} - helpers
         self.assertEqual(modules - WITHOUT_BEHAVIOUR - TESTED_THROUGH_NODE, tested)

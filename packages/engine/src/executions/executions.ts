@@ -72,11 +72,8 @@ export interface Executions {
     seconds: number,
     signal: AbortSignal,
   ) => Promise<ExecutionRecord>;
-  /** `output` is null unless SUCCEEDED. @throws Problem RESULT_NOT_READY */
-  readonly result: (
-    id: string,
-    ownerId: string,
-  ) => Promise<{ readonly record: ExecutionRecord; readonly output: StoredResult | null }>;
+  /** @throws Problem RESULT_NOT_READY */
+  readonly result: (id: string, ownerId: string) => Promise<FinalResult>;
   /** What a receipt is made of. @throws Problem RESULT_NOT_READY */
   readonly digests: (
     id: string,
@@ -92,6 +89,15 @@ export interface Executions {
   /** Where content of results is that is not in a row. */
   readonly results: Pick<ResultStore, "read">;
   readonly close: () => void;
+}
+
+/** What a final execution has left. */
+interface FinalResult {
+  readonly record: ExecutionRecord;
+  /** Null unless SUCCEEDED. */
+  readonly output: StoredResult | null;
+  /** The last checkpoint, as JSON text of an object; null: it SUCCEEDED, or has made none. */
+  readonly partial: Uint8Array | null;
 }
 
 /** Seconds after which a caller should ask again for a result that is not ready (`Retry-After`), where no estimate says so. */
@@ -178,6 +184,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 /** Before anybody else looks for it. */
 function noteChange(event: StoreEvent, cache: RecordCache, waiters: Waiters): void {
   if (event.type === "reset") cache.clear();
+  if (event.type === "progress") cache.forget(event.id);
   if (event.type !== "changed") return;
   if (event.record) cache.put(event.record);
   else cache.forget(event.id);
@@ -310,10 +317,17 @@ function createReadResult(store: ExecutionStore, state: Executions["state"]): Ex
   return async (id, ownerId) => {
     const record = await state(id, ownerId);
     requireFinal(record, "result");
-    if (record.status !== "SUCCEEDED") return { record, output: null };
+    if (record.status !== "SUCCEEDED") {
+      const hasCheckpoint = (record.progress?.checkpointAt ?? null) !== null;
+      return {
+        record,
+        output: null,
+        partial: hasCheckpoint ? await store.readCheckpoint(id, ownerId) : null,
+      };
+    }
     const output = await store.readResult(id, ownerId);
     if (output === null) throw new Problem("RESULT_EXPIRED");
-    return { record, output };
+    return { record, output, partial: null };
   };
 }
 

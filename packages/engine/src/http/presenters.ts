@@ -2,11 +2,20 @@ import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import type { StatusRecord } from "@platform/contract/execution";
 import type { StoredFile } from "../content/result-store.ts";
 import type { ExecutionRecord, LogPage, Page, StoredResult } from "../store/execution-store.ts";
+import type { ExecutionProgress } from "../store/execution-progress.ts";
 
 /** Formats results, lists and logs: the gateway's envelope, or the flat body of the local server. */
 export interface Presenter {
-  /** Body of a final execution; `url` is its path without a final slash. */
-  readonly result: (record: ExecutionRecord, output: StoredResult | null, url: string) => Uint8Array | string;
+  /**
+   * Body of a final execution; `url` is its path without a final slash.
+   *
+   * @param output of one that SUCCEEDED; of others the last checkpoint, null: there is none
+   */
+  readonly result: (
+    record: ExecutionRecord,
+    output: StoredResult | Uint8Array | null,
+    url: string,
+  ) => Uint8Array | string;
   /** The same of an execution that succeeded, around a result that is not in memory. */
   readonly frame: (record: ExecutionRecord, output: StoredResult, url: string) => ResultFrame;
   readonly list: (page: Page<ExecutionRecord>) => unknown;
@@ -38,15 +47,29 @@ export function toStatusRecord(record: ExecutionRecord): StatusRecord {
     ...(record.live !== undefined && "leaseUntil" in record.live
       ? { lease: { until: formatTimestamp(record.live.leaseUntil) } }
       : {}),
+    ...(record.progress === undefined ? {} : { progress: toProgress(record.progress) }),
     terminal: isFinal(record.status),
+  };
+}
+
+function toProgress({
+  fraction,
+  message,
+  at,
+  checkpointAt,
+}: ExecutionProgress): NonNullable<StatusRecord["progress"]> {
+  return {
+    ...(fraction === null ? {} : { fraction, message: message ?? "" }),
+    at: formatTimestamp(at),
+    ...(checkpointAt === null ? {} : { checkpointAt: formatTimestamp(checkpointAt) }),
   };
 }
 
 /** `{result, metadata, _links, _embedded}`, or `{code, detail, _links, _embedded}`. */
 export const hostedPresenter: Presenter = {
   result: (record, output, url) => {
-    if (output === null)
-      return joinObjects(JSON.stringify(record.failure ?? {}), describeHosted(record, url, []));
+    if (output === null || output instanceof Uint8Array)
+      return describeFailure(record, output, describeHosted(record, url, []));
     const { head, tail } = frameHosted(record, output, url);
     return Buffer.concat([head, output.result, tail]);
   },
@@ -59,8 +82,9 @@ export const hostedPresenter: Presenter = {
 /** The service's output as top-level fields, `_links.status`, `_embedded.status` and `_embedded.metadata` beside them. */
 export const localPresenter: Presenter = {
   result: (record, output, url) => {
+    if (output === null || output instanceof Uint8Array)
+      return describeFailure(record, output, describeLocal(record, null, url));
     const tail = describeLocal(record, output, url);
-    if (output === null) return joinObjects(JSON.stringify(record.failure ?? {}), tail);
     const fields = Buffer.from(output.result).subarray(1, -1);
     return Buffer.concat([
       Buffer.from("{"),
@@ -77,6 +101,21 @@ export const localPresenter: Presenter = {
   log: hostedPresenter.log,
   isLogWhole: true,
 };
+
+/** Code and detail, the last checkpoint as the bytes that came of the run, and the members of `tail`, an object that is not empty. */
+function describeFailure(
+  { failure }: ExecutionRecord,
+  checkpoint: Uint8Array | null,
+  tail: string,
+): Uint8Array | string {
+  if (checkpoint === null) return joinObjects(JSON.stringify(failure ?? {}), tail);
+  const head = JSON.stringify({ ...failure, partial: true });
+  return Buffer.concat([
+    Buffer.from(`${head.slice(0, -1)},"result":`),
+    checkpoint,
+    Buffer.from(`,${tail.slice(1)}`),
+  ]);
+}
 
 function frameHosted(record: ExecutionRecord, { metadata, output }: StoredResult, url: string) {
   return {

@@ -136,7 +136,7 @@ function createContentHandlers<C>({
       const asked = { http, reply, id: params.id.toLowerCase(), ownerId: ownerOf(caller).id };
       // Reading the result refuses an unknown or expired id.
       if (readWait(http) > 0) await waitAsPreferred(executions, asked).catch(() => undefined);
-      const { record, output } = await executions.result(asked.id, asked.ownerId);
+      const { record, output, partial } = await executions.result(asked.id, asked.ownerId);
       const url = `${baseOf(http)}/${asked.id}`;
       const large = output?.output?.result ?? null;
       if (output !== null && large !== null) {
@@ -144,7 +144,7 @@ function createContentHandlers<C>({
         // Also 206 and 304, which no document lists: generated clients would take either for an answer without a result.
         return (await answerContent(http, content, content.tag)) as OperationReply<ServiceApi["getResult"]>;
       }
-      return { status: 200, body: presenter.result(record, output, url) };
+      return { status: 200, body: presenter.result(record, output ?? partial, url) };
     },
     getResultFile: async ({ caller, params }) => {
       const { output } = await executions.result(params.id.toLowerCase(), ownerOf(caller).id);

@@ -8,7 +8,6 @@ import type {
 import type { TraceContext } from "../base/trace-context.ts";
 import type { StoredOutput } from "../content/result-store.ts";
 import type { ExecutionDigests } from "./digests.ts";
-import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
 import type {
@@ -21,6 +20,7 @@ import type {
   PoolFilePin,
   RunnableVersion,
 } from "../python/port/runtime.ts";
+import type { ExecutionProgress, ProgressStore } from "./execution-progress.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Owner } from "./owner.ts";
 import type { StoreEvent } from "./store-event.ts";
@@ -59,6 +59,8 @@ export interface ExecutionRecord {
   readonly quota?: ExecutionQuota;
   /** An earlier start with the same key has created it; only in answers of `create` and `findStarted`. */
   readonly isRepeated?: true;
+  /** What its code has reported of itself; missing: nothing. */
+  readonly progress?: ExecutionProgress;
   /** Why it did not succeed (FAILED, UNKNOWN). */
   readonly failure: Failure | null;
 }
@@ -278,7 +280,7 @@ export interface LogPage {
 }
 
 /** Stores executions. Two adapters (PostgreSQL, memory), one conformance suite. */
-export interface ExecutionStore extends WorkerRegistry, StartStore {
+export interface ExecutionStore extends WorkerRegistry, StartStore, ProgressStore {
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** The bytes of a SUCCEEDED execution; null once they have expired. */
   readonly readResult: (id: string, ownerId: string) => Promise<StoredResult | null>;
@@ -393,8 +395,3 @@ export const CANCELLED_BEFORE = {
   code: "CANCELLED",
   detail: "The execution was cancelled before it began.",
 } as const;
-
-/** For a `cursor` that is not the `nextCursor` of a page of the same list or log. */
-export function refuseCursor(): Problem {
-  return new Problem("INVALID_INPUT", "The cursor is not valid for this list.");
-}

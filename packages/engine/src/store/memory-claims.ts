@@ -1,6 +1,6 @@
 import { SECOND } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
-import type { Outcome } from "../python/port/runtime.ts";
+import type { Outcome, ProgressUpdate } from "../python/port/runtime.ts";
 import { nameContents } from "../python/port/run-output.ts";
 import { CANCELLED_BEFORE, MAX_SETBACKS, NOT_STARTED } from "./execution-store.ts";
 import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore, StoredResult } from "./execution-store.ts";
@@ -21,6 +21,7 @@ export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "clai
         entry.workerId = workerId;
         entry.attempt += 1;
         entry.leaseUntil = readMonotonic() + leaseSeconds * SECOND;
+        forgetProgress(entry);
         entries.move(entry, { status: "RUNNING", startedAt: Date.now(), sandboxLevel });
         return { ...entry.execution, attempt: entry.attempt, workerId, setbacks: entry.setbacks };
       });
@@ -76,13 +77,14 @@ function chooseState({ isCancelRequested, setbacks }: Entry) {
 /** Writes of the holder of a claim; with a stale claim they change nothing. */
 export function createEnds(
   entries: MemoryEntries,
-): Pick<ExecutionStore, "finish" | "giveBack" | "notePreparing" | "appendLog"> {
+): Pick<ExecutionStore, "finish" | "giveBack" | "notePreparing" | "appendLog" | "noteProgress"> {
   return {
     finish: async (claim, outcome) => {
       const entry = entries.byId.get(claim.id);
       if (entry === undefined) return false;
       if (!isHeld(entry, claim)) return entry.record.status === outcome.status && isOfClaim(entry, claim);
       if (outcome.status === "SUCCEEDED") entry.result = toStored(outcome);
+      if (outcome.status === "SUCCEEDED") entry.checkpoint = null;
       entries.move(entry, { status: outcome.status, failure: toFailure(outcome) });
       return true;
     },
@@ -105,8 +107,32 @@ export function createEnds(
       for (const line of lines) entry.log.push(line);
       entries.emit({ type: "log", id: claim.id });
     },
+    noteProgress: async (claim, update) => {
+      const entry = entries.byId.get(claim.id);
+      if (entry === undefined || !isHeld(entry, claim)) return false;
+      noteProgress(entry, update);
+      entries.emit({ type: "progress", id: claim.id });
+      return true;
+    },
   };
 }
+
+/** Of an attempt before. */
+function forgetProgress(entry: Entry): void {
+  const { progress: _, ...record } = entry.record;
+  entry.record = record;
+  entry.checkpoint = null;
+}
+
+function noteProgress(entry: Entry, { progress, checkpoint }: ProgressUpdate): void {
+  const at = Date.now();
+  const before = entry.record.progress ?? NOTHING_REPORTED;
+  const checkpointAt = checkpoint === null ? before.checkpointAt : at;
+  entry.record = { ...entry.record, progress: { ...before, ...progress, at, checkpointAt } };
+  entry.checkpoint = checkpoint ?? entry.checkpoint;
+}
+
+const NOTHING_REPORTED = { fraction: null, message: null, checkpointAt: null };
 
 function isHeld(entry: Entry, claim: ClaimKey): boolean {
   return entry.record.status === "RUNNING" && isOfClaim(entry, claim);

@@ -28,6 +28,8 @@ export interface Entry extends Queued {
   isCancelRequested: boolean;
   /** Null unless SUCCEEDED. */
   result: StoredResult | null;
+  /** Null: it has made none. */
+  checkpoint: Uint8Array | null;
   readonly log: LogLine[];
 }
 
@@ -123,6 +125,7 @@ function createEntry(execution: NewExecution, rank: number): Entry {
     notBefore: -Infinity,
     isCancelRequested: false,
     result: null,
+    checkpoint: null,
     log: [],
   };
 }

@@ -3,7 +3,8 @@ import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { ContentName } from "../content/result-store.ts";
 import type { LogLine } from "../python/port/runtime.ts";
-import { CANCELLED_BEFORE, LOG_PAGE_BYTES, SURVEY, isSurveyed, refuseCursor } from "./execution-store.ts";
+import { CANCELLED_BEFORE, LOG_PAGE_BYTES, SURVEY, isSurveyed } from "./execution-store.ts";
+import { refuseCursor } from "./refuse-cursor.ts";
 import type { ExecutionRecord, ExecutionStore, ListFilter, LogPage, Page } from "./execution-store.ts";
 import type { ExecutionDigests } from "./digests.ts";
 import { createClaims, createEnds } from "./memory-claims.ts";
@@ -22,6 +23,7 @@ export function createMemoryStore(): ExecutionStore {
   return {
     ...createStarts(entries),
     ...createRecords(entries),
+    ...createReads(entries),
     ...createClaims(entries),
     ...createEnds(entries),
     countPending: async () => {
@@ -74,33 +76,12 @@ function createStarts(entries: MemoryEntries): StartStore {
 }
 
 /** The operations of callers on their executions. */
-function createRecords(
-  entries: MemoryEntries,
-): Pick<
-  ExecutionStore,
-  "find" | "readResult" | "readDigests" | "readLog" | "readChanges" | "list" | "cancel"
-> {
+function createRecords(entries: MemoryEntries): Pick<ExecutionStore, "find" | "list" | "cancel"> {
   return {
     find: async (id, ownerId) => {
       const entry = entries.findOwned(id, ownerId);
       return entry === undefined ? null : readLive(entry);
     },
-    readResult: async (id, ownerId) => entries.findOwned(id, ownerId)?.result ?? null,
-    readDigests: async (id, ownerId) => {
-      const entry = entries.findOwned(id, ownerId);
-      return entry === undefined ? null : describeDigests(entry);
-    },
-    readLog: async (id, ownerId, cursor, pageBytes = LOG_PAGE_BYTES) => {
-      const entry = entries.findOwned(id, ownerId);
-      return entry === undefined ? null : readLogPage(entry, pageBytes, cursor);
-    },
-    readChanges: async (watched) =>
-      watched.flatMap(({ id, ownerId, status, logPosition }) => {
-        const entry = entries.findOwned(id, ownerId);
-        if (entry === undefined) return [];
-        const hasMoreLog = logPosition !== null && Number(logPosition) < entry.log.length;
-        return hasMoreLog || entry.record.status !== status ? [{ record: entry.record, hasMoreLog }] : [];
-      }),
     list: async (ownerId, filter) => listEntries([...entries.byId.values()], ownerId, filter),
     cancel: async (id, ownerId) => {
       const entry = entries.findOwned(id, ownerId);
@@ -116,6 +97,31 @@ function createRecords(
       }
       return entry.record;
     },
+  };
+}
+
+/** What executions have left, and what changes of them. */
+function createReads(
+  entries: MemoryEntries,
+): Pick<ExecutionStore, "readResult" | "readDigests" | "readCheckpoint" | "readLog" | "readChanges"> {
+  return {
+    readResult: async (id, ownerId) => entries.findOwned(id, ownerId)?.result ?? null,
+    readDigests: async (id, ownerId) => {
+      const entry = entries.findOwned(id, ownerId);
+      return entry === undefined ? null : describeDigests(entry);
+    },
+    readCheckpoint: async (id, ownerId) => entries.findOwned(id, ownerId)?.checkpoint ?? null,
+    readLog: async (id, ownerId, cursor, pageBytes = LOG_PAGE_BYTES) => {
+      const entry = entries.findOwned(id, ownerId);
+      return entry === undefined ? null : readLogPage(entry, pageBytes, cursor);
+    },
+    readChanges: async (watched) =>
+      watched.flatMap(({ id, ownerId, status, logPosition }) => {
+        const entry = entries.findOwned(id, ownerId);
+        if (entry === undefined) return [];
+        const hasMoreLog = logPosition !== null && Number(logPosition) < entry.log.length;
+        return hasMoreLog || entry.record.status !== status ? [{ record: entry.record, hasMoreLog }] : [];
+      }),
   };
 }
 

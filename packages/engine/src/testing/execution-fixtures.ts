@@ -44,6 +44,11 @@ export function createExecution(overrides: Partial<NewExecution> = {}): NewExecu
   };
 }
 
+/** As if it had just been claimed, for the first time. */
+export function createClaimOf(workerId: string): Claim {
+  return { ...createExecution(), attempt: 1, workerId, setbacks: 0 };
+}
+
 export function request(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
   return {
     workerId: "worker",

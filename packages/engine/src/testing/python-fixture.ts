@@ -10,6 +10,7 @@ import type {
   Outcome,
   OutputPool,
   PinnedInputs,
+  ProgressUpdate,
   PythonRuntime,
   Run,
   RunnableVersion,
@@ -36,6 +37,8 @@ const EXECUTION_SECONDS = Number(process.env["PLATFORM_TEST_EXECUTION_SECONDS"] 
 interface Finished {
   readonly outcome: Outcome | NotStarted;
   readonly lines: readonly LogLine[];
+  /** In the order in which it came. */
+  readonly reported: readonly ProgressUpdate[];
   /** The parsed result; undefined when there is none. */
   readonly result: unknown;
 }
@@ -54,6 +57,11 @@ interface RunOptions {
   readonly outputPool?: OutputPool;
 }
 
+interface Started extends Run {
+  readonly lines: readonly LogLine[];
+  readonly reported: readonly ProgressUpdate[];
+}
+
 export interface Fixture {
   readonly runtime: PythonRuntime;
   readonly directory: string;
@@ -64,7 +72,7 @@ export interface Fixture {
     files?: Record<string, string>,
   ) => RunnableVersion;
   readonly stage: (content: Content) => Promise<StagedInputs>;
-  readonly start: (version: RunnableVersion, options?: RunOptions) => Run & { readonly lines: LogLine[] };
+  readonly start: (version: RunnableVersion, options?: RunOptions) => Started;
   /** Starts, waits for the outcome and for the end of the processes. */
   readonly finish: (version: RunnableVersion, options?: RunOptions) => Promise<Finished>;
   readonly close: () => Promise<void>;
@@ -142,8 +150,9 @@ export async function createFixture(
     });
   }
 
-  function start(version: RunnableVersion, given: RunOptions = {}): Run & { readonly lines: LogLine[] } {
+  function start(version: RunnableVersion, given: RunOptions = {}): Started {
     const lines: LogLine[] = [];
+    const reported: ProgressUpdate[] = [];
     const { data, params } = given;
     const body = Buffer.from(given.body ?? JSON.stringify({ data, params }));
     const run = runtime.run({
@@ -156,8 +165,9 @@ export async function createFixture(
       ...(given.outputPool === undefined ? {} : { outputPool: given.outputPool }),
       timeoutSeconds: given.timeoutSeconds ?? EXECUTION_SECONDS,
       onLog: async (batch) => void lines.push(...batch),
+      onProgress: async (update) => void reported.push(update),
     });
-    return { ...run, lines };
+    return { ...run, lines, reported };
   }
 
   async function finish(version: RunnableVersion, given: RunOptions = {}): Promise<Finished> {
@@ -166,7 +176,7 @@ export async function createFixture(
     await run.ended;
     const result: unknown =
       outcome.status === "SUCCEEDED" ? JSON.parse(Buffer.from(outcome.result).toString()) : undefined;
-    return { outcome, lines: run.lines, result };
+    return { outcome, lines: run.lines, reported: run.reported, result };
   }
 
   return {

@@ -5,6 +5,7 @@ import { describeCancel, describeFinish, describeGiveBack, describeLeases } from
 import { describeLive } from "./live-conformance.ts";
 import { describeIdempotency } from "./idempotency-conformance.ts";
 import { describePreparing } from "./preparing-conformance.ts";
+import { describeProgress } from "./progress-conformance.ts";
 import { describeFairness } from "./queue-conformance.ts";
 import {
   describeDigests,
@@ -51,6 +52,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeLeases(use);
     describeGiveBack(use);
     describePreparing(use);
+    describeProgress(use);
     describeResult(use);
     describeDigests(use);
     describeLog(use);

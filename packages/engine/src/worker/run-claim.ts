@@ -12,6 +12,8 @@ import { keepOutput } from "./keep-output.ts";
 import type { KeepDeps } from "./keep-output.ts";
 import { keepTrying } from "../base/keep-trying.ts";
 import { dropOutput, getOutput } from "../python/port/run-output.ts";
+import { createProgressKeeper } from "./note-progress.ts";
+import type { ProgressKeeper } from "./note-progress.ts";
 import { discardPreparation, prepareClaim } from "./prepare-claim.ts";
 import type { Preparation, PrepareDeps } from "./prepare-claim.ts";
 import type { LogLine, NotStarted, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
@@ -64,6 +66,7 @@ interface ClaimRunState {
   readonly listener: ClaimListener;
   readonly preparing: AbortController;
   readonly trace: RunTrace;
+  readonly progress: ProgressKeeper;
   state: ClaimState;
   run: Run | null;
   /** When user code may have begun, and for how long it ran; monotonic milliseconds. */
@@ -74,12 +77,14 @@ interface ClaimRunState {
 /** Begins to prepare the claim at once. Never throws. */
 export function runClaim(deps: RunClaimDeps, claim: Claim, listener: ClaimListener): ClaimRun {
   const preparing = new AbortController();
+  const progress = createProgressKeeper(deps, claim);
   const self: ClaimRunState = {
     deps,
     claim,
     listener,
     preparing,
     trace: deps.tracer.run(claim),
+    progress,
     state: PREPARING,
     run: null,
     beganAt: null,
@@ -145,6 +150,7 @@ function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly ki
       ...(claim.outputPool === undefined ? {} : { outputPool: claim.outputPool }),
       ...(trace === null ? {} : { trace }),
       onLog: (lines) => appendLog(deps, claim, lines),
+      onProgress: self.progress.note,
     });
     self.run = run;
     void run.ended.then(() => dispatch(self, { type: "gone" }));
@@ -189,8 +195,7 @@ async function writeEnding(self: ClaimRunState, ending: Ending): Promise<void> {
   const isHeld = () => self.state.name === "writing";
   try {
     const kept = await keepEnding(deps, { claim, ending }, isHeld);
-    const isWritten =
-      kept !== null && (await keepTrying(chooseWrite(deps, claim, kept), isHeld, WRITE_FOR_MS));
+    const isWritten = kept !== null && (await keepTrying(chooseWrite(self, kept), isHeld, WRITE_FOR_MS));
     if (isWritten) observeEnding(self, kept);
     if (isWritten || ending.kind !== "outcome") return;
     deps.logger.warn(
@@ -246,8 +251,9 @@ function isLastSetback({ setbacks }: Claim): boolean {
 }
 
 /** The write for an ending. A fault is also noted in the worker's health. */
-function chooseWrite({ store, health }: RunClaimDeps, claim: Claim, ending: Ending): () => Promise<boolean> {
-  if (ending.kind === "outcome") return () => store.finish(claim, ending.outcome);
+function chooseWrite({ deps, claim, progress }: ClaimRunState, ending: Ending): () => Promise<boolean> {
+  const { store, health } = deps;
+  if (ending.kind === "outcome") return progress.before(() => store.finish(claim, ending.outcome));
   if (ending.kind === "stopped") return () => store.giveBack(claim, null);
   const { scope, cause } = ending;
   health.noteFault({ versionId: claim.versionId, executionId: claim.id, scope, cause });

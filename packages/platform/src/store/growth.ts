@@ -41,6 +41,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
     bounds: [],
     rest: "One for each large result and each file of a result: so many as fit into what the organisation may store (--organization-results); removed with the results.",
   },
+  execution_progress: { bounds: [], rest: "A part of an execution, of those whose code reports something." },
   execution_result: { bounds: [], rest: "A part of an execution." },
   external_login: { bounds: [], rest: "One for each account at the identity provider." },
   idempotency_key: {

@@ -6,5 +6,6 @@ project or among its requirements takes its place.
 
 from .data_pool import DataPool
 from .output_pool import OutputPool
+from .progress import checkpoint, report
 
-__all__ = ["DataPool", "OutputPool"]
+__all__ = ["DataPool", "OutputPool", "checkpoint", "report"]

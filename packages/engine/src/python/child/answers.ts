@@ -2,6 +2,8 @@ import { constants } from "node:os";
 import { MEGABYTE } from "../../base/bytes.ts";
 import { FRAME, createFrameDecoder } from "../wire/frames.ts";
 import type { Connection } from "../wire/connection.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { createTimers } from "../../base/timers.ts";
 import { CHUNK_COST } from "../wire/pace.ts";
 import type { Taken } from "../wire/paced-reader.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
@@ -12,6 +14,9 @@ import type { NotStarted, Outcome } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
 import { ContentNotStored } from "../../content/result-store.ts";
 import { MAX_METADATA_BYTES, isObjectText, readMetadata } from "./answer-texts.ts";
+import { MAX_CHECKPOINT_BYTES, MAX_PROGRESS_BYTES, isReport } from "./progress-frames.ts";
+import { createProgressReader } from "./progress-reader.ts";
+import type { ProgressWriter } from "./progress-writer.ts";
 import { receiveOutput } from "./received-output.ts";
 import type { CompleteOutput, ReceivedOutput } from "./received-output.ts";
 import { NoObject } from "./received-result.ts";
@@ -51,6 +56,8 @@ function limitFrames({
     if (type === FRAME.content) return MAX_PIECE_BYTES;
     if (type === FRAME.file) return MAX_NAME_BYTES;
     if (type === FRAME.omitted) return MAX_OMITTED_BYTES;
+    if (type === FRAME.progress) return MAX_PROGRESS_BYTES;
+    if (type === FRAME.checkpoint) return MAX_CHECKPOINT_BYTES;
     return type === FRAME.failure ? MAX_FAILURE_BYTES : -1;
   };
 }
@@ -103,30 +110,93 @@ export interface AnswerOptions extends Pick<
   readonly onEvent: (event: AnswerEvent) => void;
   /** Whether the execution may leave files for a data pool. */
   readonly hasOutputPool: boolean;
+  /** Gets what it reports ahead of its answer. */
+  readonly progress: Pick<ProgressWriter, "note">;
 }
 
-/**
- * Reads a child's control connection; the listener destroys it after the first answer, and calls what this returns: nothing comes after that,
- * and what was received without having been told of is dropped.
- */
-export function listenForAnswer(connection: Connection, options: AnswerOptions): () => void {
-  const { resultBytes, inlineBytes, results, onEvent } = options;
-  const isLarge = (type: number, size: number) =>
-    results !== null && type === FRAME.result && size > inlineBytes;
-  const decoder = createFrameDecoder(limitFrames(options), isLarge);
-  const reader = createAnswerReader(resultBytes);
-  let isOver = false;
+/** The control connection of a child, while it is read. */
+export interface AnswerReader {
+  /**
+   * Nothing of an answer counts from now on. What was received of one without having been told of is dropped. Where there was none, since the
+   * child was killed, what it has reported until then is still read, for at most so long; settles when that is done. Closes the connection.
+   */
+  readonly close: (withinMs: number) => Promise<void>;
+}
+
+/** `open`: an answer is awaited. `rest`: only what was reported before the end still counts. `over`: nothing is read. */
+type ReaderState = "open" | "rest" | "over";
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** Reads a child's control connection; the listener calls `close` after the first answer: nothing comes after that. */
+export function listenForAnswer(connection: Connection, options: AnswerOptions): AnswerReader {
+  const progress = createProgressReader(options.progress, connection.wake);
+  const rest = createDeferred<undefined>();
+  const timers = createTimers<"rest">();
+  let state: ReaderState = "open";
+  let isClosed = false;
 
   function answer(outcome: Outcome): void {
-    if (isOver) return;
-    isOver = true;
+    if (state !== "open") return;
+    state = "over";
     if (outcome.status !== "SUCCEEDED") output?.abandon();
-    onEvent({ type: "answer", outcome });
+    options.onEvent({ type: "answer", outcome });
   }
 
   const output = openOutput(options, connection.wake);
+  const takeAnswer = createAnswerTaker(options.resultBytes, output, answer);
 
   function take(step: NonNullable<DecodeStep>): number {
+    if ("frame" in step && isReport(step.frame.type)) return progress.take(step.frame);
+    if (state === "open") return takeAnswer(step);
+    end();
+    return 0;
+  }
+
+  function end(): void {
+    state = "over";
+    timers.clear("rest");
+    connection.destroy();
+    rest.resolve(undefined);
+  }
+
+  const isWhole = (): boolean => output?.isWhole() === true;
+
+  const read = createStepReader(options, {
+    take,
+    isBehind: () => output?.isBehind() === true || progress.isHeld(),
+    isDone: () => state === "over" || isWhole(),
+  });
+  connection.attach(read, () => {
+    isClosed = true;
+    if (state === "rest") return end();
+    // All of it has come: that it is stored is still to be told.
+    if (!isWhole() && state === "open") options.onEvent({ type: "controlClosed" });
+  });
+  return {
+    close: (withinMs) => {
+      const hasRest = state === "open" && !isWhole() && !isClosed;
+      // The outcome has what was told of.
+      if (state === "open") output?.abandon();
+      state = "rest";
+      progress.release();
+      // After a look at what has come: this thread may have been busy for so long.
+      if (hasRest) timers.set("rest", withinMs, () => setImmediate(end));
+      else end();
+      connection.wake();
+      return rest.promise;
+    },
+  };
+}
+
+/** Takes the steps that are an answer; returns what they have cost, in units of `Pace`. */
+function createAnswerTaker(
+  resultBytes: number,
+  output: ReceivedOutput | null,
+  answer: (outcome: Outcome) => void,
+): (step: NonNullable<DecodeStep>) => number {
+  const reader = createAnswerReader(resultBytes);
+  return (step) => {
     const taken = output?.take(step) ?? "untaken";
     if (taken instanceof Promise) void taken.then(reader.complete).catch(explainLoss).then(answer);
     else if (taken !== "untaken" && taken !== "taken") answer(explainFault(taken));
@@ -136,34 +206,36 @@ export function listenForAnswer(connection: Connection, options: AnswerOptions):
     const outcome = reader.readFrame(step.frame);
     if (outcome !== null) answer(outcome);
     return step.frame.type === FRAME.result ? 0 : step.frame.payload.length;
-  }
+  };
+}
 
-  const isWhole = (): boolean => output?.isWhole() === true;
+interface StepTaker {
+  readonly take: (step: NonNullable<DecodeStep>) => number;
+  /** Whether nothing is to be read at present: it wakes the connection. */
+  readonly isBehind: () => boolean;
+  /** Whether the last that is read was read. */
+  readonly isDone: () => boolean;
+}
 
-  const isDone = (): boolean => isOver || isWhole();
-
-  function readAnswer(chunk: Buffer): Taken {
-    if (output?.isBehind() === true) return { cost: 0, rest: chunk };
-    // The result is the last that is read.
-    if (isWhole()) return { cost: CHUNK_COST, rest: null };
+/** Splits chunks into steps, and passes them on for as long as they are taken. */
+function createStepReader(options: AnswerOptions, taker: StepTaker): (chunk: Buffer) => Taken {
+  const { inlineBytes, results } = options;
+  const isLarge = (type: number, size: number) =>
+    results !== null && type === FRAME.result && size > inlineBytes;
+  const decoder = createFrameDecoder(limitFrames(options), isLarge);
+  return (chunk) => {
+    if (taker.isBehind()) return { cost: 0, rest: chunk };
+    if (taker.isDone()) return { cost: CHUNK_COST, rest: null };
     decoder.push(chunk);
     let parsed = 0;
-    while (!isDone()) {
+    while (!taker.isDone() && !taker.isBehind()) {
       const step = decoder.next();
       if (step === null) break;
-      parsed += take(step);
+      parsed += taker.take(step);
     }
-    return { cost: CHUNK_COST + chunk.length / ANSWER_BYTES + parsed, rest: null };
-  }
-
-  connection.attach(readAnswer, () => {
-    // All of it has come: that it is stored is still to be told.
-    if (!isWhole() && !isOver) onEvent({ type: "controlClosed" });
-  });
-  return () => {
-    // The outcome has what was told of.
-    if (!isOver) output?.abandon();
-    isOver = true;
+    // The decoder has what is left of a chunk: it is asked again when more may be read.
+    const left = !taker.isDone() && taker.isBehind() ? NO_BYTES : null;
+    return { cost: CHUNK_COST + chunk.length / ANSWER_BYTES + parsed, rest: left };
   };
 }
 

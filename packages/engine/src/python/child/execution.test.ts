@@ -274,3 +274,37 @@ test("of an execution whose input cannot be brought to its child the child ends:
   await waitUntil(() => ends.every(({ destroyed }) => destroyed), "its connections are closed");
   expect([asked, control.bytesRead]).toEqual([[], 0]);
 });
+
+test("what a killed run had written before its end is read to its end, and what stands in the place of an answer is none", async () => {
+  const { control, stdout, stderr, connections } = await dialAll();
+  const reported: string[] = [];
+  const onProgress: RunRequest["onProgress"] = async ({ checkpoint }) =>
+    void reported.push(Buffer.from(checkpoint ?? []).toString());
+  const execution = create({ onProgress }, PATIENT);
+  handOver(execution, connections);
+  await execution.run.began;
+  for (const text of ['{"n":1}', '{"n":2}']) control.write(encodeFrame(FRAME.checkpoint, Buffer.from(text)));
+  control.end(encodeFrame(FRAME.result, RESULT));
+  stdout.end();
+  stderr.end();
+  // Nothing of it has been read.
+  execution.run.kill({ code: "TIMEOUT", detail: "It took too long." });
+  execution.onExit(EXIT);
+  execution.onGone();
+  expect(await execution.run.outcome).toEqual({
+    status: "FAILED",
+    code: "TIMEOUT",
+    detail: "It took too long.",
+  });
+  expect(reported).toEqual(['{"n":2}']);
+});
+
+test("a killed run whose connection something holds open is not waited for", async () => {
+  const { connections } = await dialAll();
+  const execution = create({ onProgress: async () => undefined });
+  handOver(execution, connections);
+  execution.run.kill({ code: "TIMEOUT", detail: "It took too long." });
+  execution.onExit(EXIT);
+  expect(await execution.run.outcome).toMatchObject({ code: "TIMEOUT" });
+  execution.onGone();
+});

@@ -1,13 +1,16 @@
 import { SECOND } from "../../base/time.ts";
 import { listenForAnswer, notStarted } from "./answers.ts";
+import type { AnswerReader } from "./answers.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { runMachine } from "../../base/machine.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
 import type { Connections } from "../wire/home-socket.ts";
 import { createJournal } from "./journal.ts";
 import type { Journal } from "./journal.ts";
+import { createProgressWriter } from "./progress-writer.ts";
+import type { ProgressWriter } from "./progress-writer.ts";
 import { QUEUED, reduce } from "./run-machine.ts";
-import type { ChildAction, RunEffect, RunEvent, Timer } from "./run-state.ts";
+import type { ChildAction, RunEffect, RunEvent, RunState, Timer } from "./run-state.ts";
 import { dropOutput, getOutput } from "../port/run-output.ts";
 import type { LogLine, NotStarted, Outcome, Run, RunOutput, RunRequest } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
@@ -65,7 +68,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
   const ended = createDeferred<undefined>();
   const timers = createTimers<Timer>();
   const durations = listDurations(request, settings);
-  const journal = createJournal(settings, request.onLog);
+  const { journal, progress } = createWriters(request, settings);
   const { state, dispatch } = runMachine(QUEUED, reduce, perform);
   let performOnChild: ((action: ChildAction) => void) | null = null;
   const meter = createMeter(request.version.resources);
@@ -86,7 +89,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
       case "writeLog":
         return journal.write(effect.lines);
       case "drainLog":
-        return void journal.drain().then(() => dispatch({ type: "drained" }));
+        return void drain(journal, progress, state()).then(() => dispatch({ type: "drained" }));
       case "settle":
         return outcome.resolve(conclude(effect.outcome, { request, meter, received }));
       case "reportEnded":
@@ -108,7 +111,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
       if (state().name !== "queued") return;
       const asked = composeRequest(request, settings, host);
       if ("refused" in asked) return turnAway(connections, asked.refused, dispatch);
-      const parts = { connections, host, journal, ...asked, settings, meter };
+      const parts = { connections, host, journal, progress, ...asked, settings, meter };
       performOnChild = attendChild({ ...parts, dispatch: noteOutput(received, dispatch) });
       dispatch({ type: "handedOver" });
     },
@@ -121,6 +124,15 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
 }
 
 type Dispatch = (event: RunEvent) => void;
+
+function createWriters({ onLog, onProgress }: RunRequest, settings: Settings) {
+  return { journal: createJournal(settings, onLog), progress: createProgressWriter(onProgress) };
+}
+
+async function drain(journal: Journal, progress: ProgressWriter, state: RunState): Promise<void> {
+  const hasResult = state.name === "answered" && state.outcome.status === "SUCCEEDED";
+  await Promise.all([journal.drain(), progress.drain(hasResult)]);
+}
 
 /** Adds what was received with answers to `received`. */
 function noteOutput(received: RunOutput[], dispatch: Dispatch): Dispatch {
@@ -202,6 +214,7 @@ interface ChildOptions {
   readonly connections: Connections;
   readonly host: ExecutionHost;
   readonly journal: Journal;
+  readonly progress: ProgressWriter;
   /** The request as the child reads it. */
   readonly frames: readonly Uint8Array[];
   readonly hasOutputPool: boolean;
@@ -211,18 +224,19 @@ interface ChildOptions {
 }
 
 function attendChild(options: ChildOptions): (action: ChildAction) => void {
-  const { connections, host, meter } = options;
+  const { connections, host, meter, progress, settings } = options;
   meter.attach(host.measure);
-  let stopListening: (() => void) | null = null;
+  let answers: AnswerReader | null = null;
   return (action) => {
     switch (action) {
       case "serve":
-        stopListening = serve(options);
+        answers = serve(options);
         return undefined;
       case "closeControl":
         meter.take(); // a process that was asked to linger ends then
-        stopListening?.();
-        return connections.control.destroy();
+        return answers === null
+          ? connections.control.destroy()
+          : progress.await(answers.close(settings.drainMs));
       case "terminate":
         meter.look();
         return host.signal(SIGTERM);
@@ -237,13 +251,14 @@ function attendChild(options: ChildOptions): (action: ChildAction) => void {
   };
 }
 
-function serve(options: ChildOptions): () => void {
-  const { connections, host, journal, frames, hasOutputPool, settings, dispatch } = options;
+function serve(options: ChildOptions): AnswerReader {
+  const { connections, host, journal, progress, frames, hasOutputPool, settings, dispatch } = options;
   connections.control.write(frames);
   journal.read(connections.stdout, connections.stderr);
   return listenForAnswer(connections.control, {
     ...settings,
     hasOutputPool,
+    progress,
     onEvent: (event) =>
       dispatch(
         event.type === "answer" ? { ...event, outcome: explain(event.outcome, host.explainNetwork) } : event,

@@ -165,6 +165,14 @@ export interface NotStarted {
   readonly scope: "worker" | "version";
 }
 
+/** What a run has reported of itself since the last update: at least one of both. */
+export interface ProgressUpdate {
+  /** How much of the work is done, from 0 to 1, and what is being done: without NUL. Null: it has not said. */
+  readonly progress: { readonly fraction: number; readonly message: string } | null;
+  /** JSON text of an object: what there is of a result. Null: nothing new. */
+  readonly checkpoint: Uint8Array | null;
+}
+
 /** One execution: which code, with which input, for how long. */
 export interface RunRequest {
   readonly executionId: string;
@@ -181,6 +189,11 @@ export interface RunRequest {
    * `outcome` waits for all of it. Never called after `outcome` settled.
    */
   readonly onLog: (lines: readonly LogLine[]) => Promise<void>;
+  /**
+   * Called with the newest that the code has reported, about once a second and one call at a time; settles when it is written. `outcome` waits for the
+   * last of it. Never called after `outcome` settled. Missing: what is reported is dropped.
+   */
+  readonly onProgress?: (update: ProgressUpdate) => Promise<void>;
 }
 
 /** An execution that was passed to the runtime. `began` settles first; `outcome` and `ended` follow in either order. */

@@ -16,6 +16,8 @@ export const FRAME = {
   content: 22,
   omitted: 23,
   poolFile: 24,
+  progress: 25,
+  checkpoint: 26,
 } as const;
 
 /** Bytes of a frame before its payload. */

@@ -33,6 +33,6 @@ export function cleanText(text: string): string {
 }
 
 /** Lone surrogates have no UTF-8 form: Node writes U+FFFD for them. */
-function toWellFormed(text: string): string {
+export function toWellFormed(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8");
 }

@@ -1,5 +1,5 @@
 import type { Page } from "@platform/engine/store/execution-store";
-import { refuseCursor } from "@platform/engine/store/execution-store";
+import { refuseCursor } from "@platform/engine/store/refuse-cursor";
 
 export type { Page, PageRequest } from "@platform/engine/store/execution-store";
 

@@ -10,6 +10,7 @@ import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
 import { noteStates } from "./note-states.ts";
 import { findExecution } from "./read.ts";
+import { selectProgress } from "./progress.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -24,7 +25,7 @@ const TEXT = `with ended as (
       failure_detail = case e.status when 'PENDING' then $3 end
     where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status in ('PENDING', 'RUNNING')")} returning e.*
   ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended", "status = 'FAILED'")}
-  select ${selectRecord("ended")} from ended cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
+  select ${selectRecord("ended")}, ${selectProgress("ended")} from ended cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
     $4 || case ended.status when 'FAILED' then ':changed:' else ':cancel:' end || encode(uuid_send(ended.id), 'base64'))`;
 
 /** `ExecutionStore.cancel` for PostgreSQL: the execution after the call, also when it had ended; null: not the owner's. */

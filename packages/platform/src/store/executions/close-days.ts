@@ -163,6 +163,8 @@ const copyExecutions = (day: Day) => `with ${GROUP(day)}, copied as (
     insert into kept_result (id, result, metadata, has_output)
     select r.id, r.result, r.metadata, r.has_output from grouped g join execution_result_p${day.name} r on r.id = g.id
     where g.result_expiry > ${NOW} on conflict do nothing
+  ), void as (
+    delete from execution_progress p using grouped g where p.execution_id = g.id and p.attempt <> g.attempt
   ) ${LAST}`;
 
 /** What is known of an execution that has ended. */
@@ -182,17 +184,20 @@ const KEPT_COLUMNS = [
   "failure_metadata",
 ] as const;
 
+/** What is in no table of days. */
+const BESIDE = ["execution_output", "execution_progress"] as const;
 const TABLES = ["execution", "execution_input", "execution_result"] as const;
 
 /** What was copied is all there is: nothing of the day has changed since it had ended. */
 async function dropDay(run: RunStatement, { day, kind }: Closing): Promise<boolean> {
   if (await hasUnended(run, day)) return false;
   if (kind === "executions")
-    await run({
-      text: `delete from execution_output o where o.execution_id >= $1 and o.execution_id < $2
-        and not exists (select 1 from kept_execution k where k.id = o.execution_id)`,
-      values: [day.from, day.to],
-    });
+    for (const table of BESIDE)
+      await run({
+        text: `delete from ${table} o where o.execution_id >= $1 and o.execution_id < $2
+          and not exists (select 1 from kept_execution k where k.id = o.execution_id)`,
+        values: [day.from, day.to],
+      });
   const tables = kind === "logs" ? ["execution_log"] : TABLES;
   for (const table of tables) await run({ text: `drop table if exists ${table}_p${day.name}` });
   await run({

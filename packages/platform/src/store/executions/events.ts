@@ -21,6 +21,7 @@ export interface Events {
   readonly emitCancel: (id: string) => void;
   /** In this process only: each line would otherwise cost a notification. */
   readonly emitLog: (id: string) => void;
+  readonly emitProgress: (id: string) => void;
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
   readonly close: () => void;
 }
@@ -46,6 +47,7 @@ export function createEvents(database: Database): Events {
     emitChanged: (record) => emit({ type: "changed", id: record.id, record }),
     emitCancel: (id) => emit({ type: "cancel", id }),
     emitLog: (id) => emit({ type: "log", id }),
+    emitProgress: (id) => emit({ type: "progress", id }),
     subscribe: (listener) => {
       listeners.add(listener);
       stopListening ??= listen();
@@ -72,7 +74,7 @@ function parsePayload(payload: string, ownOrigin: string): readonly StoreEvent[]
   const [origin, kind, ids = ""] = payload.split(":");
   if (origin === ownOrigin) return [];
   if (kind === "pending") return [{ type: "pending" }];
-  if (kind !== "changed" && kind !== "cancel") return [];
+  if (kind !== "changed" && kind !== "cancel" && kind !== "progress") return [];
   return ids.split(",").map((id) => ({ type: kind, id: parseId(id) }));
 }
 

@@ -20,6 +20,7 @@ import { createLogWriter } from "./log.ts";
 import { measureQueue } from "./measure-queue.ts";
 import type { QueueMeasure } from "./measure-queue.ts";
 import { notePreparing } from "./preparing.ts";
+import { createProgressWriter, readCheckpoint } from "./progress.ts";
 import { readDigests } from "./read-digests.ts";
 import { readChanges } from "./read-changes.ts";
 import { readLog } from "./read-log.ts";
@@ -110,16 +111,11 @@ export function createPostgresExecutionStore({
   const finisher = createFinisher({ vital, large }, events);
   // On the same connections as ends, since an end waits for the last lines.
   const log = createLogWriter(vital, events.emitLog);
+  const progress = createProgressWriter(vital, events);
   return {
     create: creator.add,
     findStarted: (ownerId, key) => findStarted(database, ownerId, key),
-    find: (id, ownerId) => findExecution(database, id, ownerId),
-    readResult: (id, ownerId) => readResult(database, id, ownerId),
-    readDigests: (id, ownerId) => readDigests(database, id, ownerId),
-    readLog: (id, ownerId, cursor, pageBytes) => readLog(database, { id, ownerId, cursor, pageBytes }),
-    readChanges: (watched) => readChanges(database, watched),
-    wasRemoved: (id) => wasRemoved(database, id),
-    list: (ownerId, filter) => listExecutions(database, ownerId, filter),
+    ...createReads(database),
     cancel: (id, ownerId) => cancelExecution(database, events, id, ownerId),
     claim: createClaim(vital, events, unanswered),
     onCreate: newClaims.subscribe,
@@ -141,6 +137,7 @@ export function createPostgresExecutionStore({
     },
     notePreparing: (claim, isPreparing) => notePreparing(vital, claim, isPreparing),
     appendLog: log.append,
+    noteProgress: (claim, update) => progress.add({ claim, update }),
     sweep: createSweep(vital, events, { leaseSeconds }),
     countPending: () => countPending(database),
     surveyQueue: () => surveyQueue(database),
@@ -151,8 +148,22 @@ export function createPostgresExecutionStore({
     measureQueue: () => measureQueue(database),
     warmUp: async () => warmUp(database, vital),
     close: async () => {
-      await Promise.all([creator.drain(), finisher.drain(), log.drain()]);
+      await Promise.all([creator.drain(), finisher.drain(), log.drain(), progress.drain()]);
       events.close();
     },
   };
+}
+
+/** What changes nothing. */
+function createReads(database: Database) {
+  return {
+    find: (id, ownerId) => findExecution(database, id, ownerId),
+    readResult: (id, ownerId) => readResult(database, id, ownerId),
+    readDigests: (id, ownerId) => readDigests(database, id, ownerId),
+    readCheckpoint: (id, ownerId) => readCheckpoint(database, id, ownerId),
+    readLog: (id, ownerId, cursor, pageBytes) => readLog(database, { id, ownerId, cursor, pageBytes }),
+    readChanges: (watched) => readChanges(database, watched),
+    wasRemoved: (id) => wasRemoved(database, id),
+    list: (ownerId, filter) => listExecutions(database, ownerId, filter),
+  } satisfies Partial<ExecutionStore>;
 }

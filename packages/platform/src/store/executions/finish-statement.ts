@@ -4,6 +4,7 @@ import { SETTLE, SETTLE_ONE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE, COUNT_USAGE_ONE } from "./meter.ts";
 import { noteStates } from "./note-states.ts";
+import { selectProgress } from "./progress.ts";
 import { selectRecord } from "./record.ts";
 
 /*
@@ -49,7 +50,7 @@ export const FINISH = `with input as (
     -- evaluates this only because the query below refers to it.
     select ${describeNotification(selectPayloadIds("id"))} from ended having count(*) > 0
   )
-  select ${selectRecord("ended")} from ended left join notified on true`;
+  select ${selectRecord("ended")}, ${selectProgress("ended")} from ended left join notified on true`;
 
 /** SQL: the same for one end, with a shorter plan. Parameters: the first columns of `input` as values, origin, result, metadata. */
 export const FINISH_ONE = finishOne(`insert into execution_result (id, result, metadata)
@@ -73,5 +74,5 @@ function finishOne(results: string): string {
   ), ${SETTLE_ONE}, ${COUNT_USAGE_ONE}, ${noteStates("ended")}, results as (
     ${results}
   )
-  select ${selectRecord("ended")} from ended cross join lateral (select ${describeNotification(encodeId("ended.id"))}) notified`;
+  select ${selectRecord("ended")}, ${selectProgress("ended")} from ended cross join lateral (select ${describeNotification(encodeId("ended.id"))}) notified`;
 }

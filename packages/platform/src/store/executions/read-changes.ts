@@ -2,12 +2,13 @@ import type { Watched, WatchedChange } from "@platform/engine/store/watched";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { lookUp } from "./lookup.ts";
+import { selectProgress } from "./progress.ts";
 import { decodePosition } from "./read-log.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
 /** Two lookups in indexes for each. What was moved to the tables of what is kept longer has ended: nobody waits for it. */
-const TEXT = `select ${selectRecord("e")}, l.has_more as "hasMoreLog"
+const TEXT = `select ${selectRecord("e")}, ${selectProgress("e")}, l.has_more as "hasMoreLog"
   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[]) as i (id, owner_id, status, seq)
   join execution e on ${lookUp("e", "i.id", "e.owner_id = i.owner_id")}
   cross join lateral (

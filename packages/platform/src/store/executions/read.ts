@@ -8,6 +8,7 @@ import { cutPage, decodeCursor } from "../base/page.ts";
 import { RESULT_NAME } from "./finish.ts";
 import { mayBeMoved, selectLogDays } from "./kept.ts";
 import { lookUp } from "./lookup.ts";
+import { KEPT_ATTEMPT, selectProgress } from "./progress.ts";
 import { NOT_LIVE, selectLive, selectRecord, toLiveRecord } from "./record.ts";
 import type { LiveRow, RecordRow } from "./record.ts";
 
@@ -33,18 +34,18 @@ const IS_ROW = lookUp("e", "$1::uuid", "e.owner_id = $2");
 const FIND = [
   {
     name: "execution-find",
-    text: `select ${selectRecord("e")}, ${selectLive("e")} from execution e where ${IS_ROW}`,
+    text: `select ${selectRecord("e")}, ${selectLive("e")}, ${selectProgress("e")} from execution e where ${IS_ROW}`,
   },
 ] as const;
 /** One that is moved meanwhile is found by the second: it is there before it is gone. */
 const FIND_OLD = [
   {
     name: "execution-find-old",
-    text: `select ${selectRecord("e", selectLogDays("e"))}, ${selectLive("e")} from execution e where ${IS_ROW}`,
+    text: `select ${selectRecord("e", selectLogDays("e"))}, ${selectLive("e")}, ${selectProgress("e")} from execution e where ${IS_ROW}`,
   },
   {
     name: "execution-find-kept",
-    text: `select ${selectRecord("e")}, ${NOT_LIVE} from kept_execution e where ${IS_ROW}`,
+    text: `select ${selectRecord("e")}, ${NOT_LIVE}, ${selectProgress("e", KEPT_ATTEMPT)} from kept_execution e where ${IS_ROW}`,
   },
 ] as const;
 
@@ -129,7 +130,8 @@ const describePart = (table: string, logDays: string, live: string) => `(
 
 /** While a day is being closed, an execution is in both tables: each can come twice. */
 const LIST = `select e.* from unnest($2::text[]) as wanted (status) cross join lateral (
-    ${describePart("execution", selectLogDays("e"), selectLive("e"))} union all ${describePart("kept_execution", "e.log_days", NOT_LIVE)}
+    ${describePart("execution", selectLogDays("e"), `${selectLive("e")}, ${selectProgress("e")}`)}
+    union all ${describePart("kept_execution", "e.log_days", `${NOT_LIVE}, ${selectProgress("e", KEPT_ATTEMPT)}`)}
   ) e order by e.id desc limit 2 * $7`;
 
 /** `ExecutionStore.list` for PostgreSQL. @throws Problem INVALID_INPUT for an invalid cursor */

@@ -5,6 +5,7 @@ import type { ExecutionRecord, NewExecution } from "@platform/engine/store/execu
 import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
 import { describePreparing } from "./preparing.ts";
+import type { ProgressRow } from "./progress.ts";
 
 /** The columns of `selectRecord`; times in milliseconds since the epoch. */
 export interface RecordRow extends StoredResources {
@@ -21,6 +22,8 @@ export interface RecordRow extends StoredResources {
   readonly failureMetadata: Metadata | null;
   readonly resultDays: number | null;
   readonly logDays: number | null;
+  /** As of `selectProgress`; missing: nothing can have been reported. */
+  readonly progress?: ProgressRow;
 }
 
 /** SQL for the columns of a RecordRow; `alias`: of a row of `execution`, or of one that has its columns; `logDays`: for how many days its log is kept. */
@@ -79,8 +82,12 @@ export function toRecord(row: RecordRow): ExecutionRecord {
     sandboxLevel,
     failure,
   };
-  const { resultDays: result, logDays: log } = row;
-  return result === null && log === null ? record : { ...record, kept: { result, log } };
+  const { resultDays: result, logDays: log, progress } = row;
+  return {
+    ...record,
+    ...(result === null && log === null ? {} : { kept: { result, log } }),
+    ...(progress === null || progress === undefined ? {} : { progress }),
+  };
 }
 
 function toFailure({ failureCode, failureDetail, failureMetadata }: RecordRow): ExecutionRecord["failure"] {

@@ -13,6 +13,7 @@ import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
 import { noteStates } from "./note-states.ts";
 import { describePreparing } from "./preparing.ts";
+import { selectProgress } from "./progress.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -59,7 +60,7 @@ const SWEEP = `with guard as materialized (
       case when bool_or(status = 'PENDING') then pg_notify('${EXECUTIONS_CHANNEL}', $1 || ':pending') end
     from ended having count(*) > 0
   )
-  select ${selectMilliseconds("now()")} as "databaseNow", ${selectRecord("ended")}
+  select ${selectMilliseconds("now()")} as "databaseNow", ${selectRecord("ended")}, ${selectProgress("ended")}
   -- One row even when nothing was ended, for the time; the count makes PostgreSQL evaluate the notification.
   from (select count(*) from notified) once left join ended on true`;
 
