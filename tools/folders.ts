@@ -111,7 +111,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/pools",
   ],
   "platform/store/feed": ["engine/base", "platform/postgres", "platform/store/base"],
-  "platform/feed": ["engine/base", "engine/store", "platform/store/feed"],
+  "platform/feed": ["engine/base", "engine/executions", "engine/http", "engine/store", "platform/store/feed"],
   "platform/store/usage": [
     "engine/base",
     "platform/postgres",
@@ -221,6 +221,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/base",
   ],
   "platform/api": [
+    "platform/feed",
     "engine/base",
     "engine/content",
     "engine/executions",
@@ -245,6 +246,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/pools",
   ],
   "platform/gateway": [
+    "platform/feed",
     "engine/base",
     "engine/executions",
     "engine/http",

@@ -48,6 +48,15 @@ test(
       "end",
     ]);
     expect(shown).toContain("RUNNING");
+
+    const { origin } = new URL(consumer.endpoint);
+    const feed = await fetch(`${origin}/events?after=0`, {
+      headers: { authorization: `Bearer ${consumer.token}`, prefer: "wait=60" },
+    });
+    const own = (await feed.json()) as { items: { executionId: string; status: string }[] };
+    expect(own.items.map(({ status }) => status)).toEqual(["PENDING", "RUNNING", "FAILED"]);
+    const all = await world.cli(world.directory, "events", "--json");
+    expect(JSON.parse(all.stdout)).toMatchObject(own.items);
   },
 );
 

@@ -96,6 +96,7 @@ function describeOperation(operation: Operation, components: Components): Json {
       ...mapEntries(operation.responses, (response) => describeResponse(response, components)),
       ...(operation.answerMode === "content" ? describeContent(operation.responses) : {}),
       ...(operation.answerMode === "events" ? describeEvents(operation.responses) : {}),
+      ...(operation.answerMode === "json-or-events" ? describeBoth(operation.responses, components) : {}),
       ...describeProblems(operation, components),
     },
   };
@@ -161,6 +162,15 @@ function describeEvents(responses: Operation["responses"]): Json {
       ...responses[200],
       content: { "text/event-stream": { schema: { type: "string" } } },
     },
+  };
+}
+
+function describeBoth(responses: Operation["responses"], components: Components): Json {
+  const [json, events] = [responses[200], describeEvents(responses)["200"] as Json];
+  if (json?.schema === undefined) throw new Error("A row that answers JSON or events has a schema of 200.");
+  const described = describeResponse(json, components);
+  return {
+    200: { ...described, content: { ...(described["content"] as Json), ...(events["content"] as Json) } },
   };
 }
 

@@ -19,13 +19,19 @@ describe("the rows of the operation tables", () => {
   test.each(rows)("%s takes and answers what its modes say", (_id, row) => {
     expect(row.body ? ["json", "optional", "raw"] : ["none", "stream", "file"]).toContain(row.bodyMode);
     const answers = Object.values(row.responses).some((response) => response.schema !== undefined);
-    expect(answers ? ["json", "bytes"] : ["none", "content", "events"]).toContain(row.answerMode);
+    expect(answers ? ["json", "bytes", "json-or-events"] : ["none", "content", "events"]).toContain(
+      row.answerMode,
+    );
   });
 
   test.each(rows)(
     "%s is open to every caller only where all that it shows is the caller's own",
     (_id, row) => {
-      const isOwn = row.scope === "user" || row.scope === "subscription" || row.scope === "local";
+      const isOwn =
+        row.scope === "user" ||
+        row.scope === "application" ||
+        row.scope === "subscription" ||
+        row.scope === "local";
       expect(row.allows === "caller").toBe(isOwn);
       expect(row.allows === "public" || row.allows === "operator").toBe(row.scope === "platform");
     },

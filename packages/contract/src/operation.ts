@@ -47,10 +47,10 @@ export interface Operation {
    */
   readonly allows: "public" | "caller" | "operator" | Action;
   /**
-   * Owner of the resources that it reads or changes: the calling user, the organisation of the request, the subscription,
+   * Owner of the resources that it reads or changes: the calling user, the organisation of the request, the application, its subscription,
    * whoever runs the local server, or the platform as a whole.
    */
-  readonly scope: "user" | "organisation" | "subscription" | "local" | "platform";
+  readonly scope: "user" | "organisation" | "application" | "subscription" | "local" | "platform";
   /** Name of the operation in the audit log, `resource.verb`; null if it changes nothing. Starts have one and are not written. */
   readonly audit: string | null;
   readonly rate: RateClass;
@@ -62,9 +62,9 @@ export interface Operation {
    * used on the hot paths, whose handlers also validate the query. `none`: there is no body. `content`: the handler returns content
    * of a user with its type and name, and the row lists 200 alone: ranges (206, 416), 304 and HEAD are the same for all of them. The
    * type is the content's, whatever Accept says; refusals are JSON. `events`: a stream of server-sent events, which the row describes
-   * as 200; refusals are JSON.
+   * as 200; refusals are JSON. `json-or-events`: as `json`, or such a stream where Accept names text/event-stream.
    */
-  readonly answerMode: "json" | "bytes" | "none" | "content" | "events";
+  readonly answerMode: "json" | "bytes" | "none" | "content" | "events" | "json-or-events";
   readonly summary: string;
   readonly description: string;
   readonly params?: TObject;
@@ -83,6 +83,7 @@ export type OperationTable = Readonly<Record<string, Operation>>;
 const SCOPE_PROBLEMS: Readonly<Record<Operation["scope"], readonly ProblemCode[]>> = {
   user: ["UNAUTHENTICATED", "FORBIDDEN"],
   organisation: ["UNAUTHENTICATED", "FORBIDDEN"],
+  application: ["UNAUTHENTICATED"],
   subscription: ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND"],
   // Refuses requests with a foreign `Host`, and has neither tokens nor versions.
   local: ["FORBIDDEN"],

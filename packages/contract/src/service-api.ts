@@ -17,7 +17,8 @@ const IdParams = Type.Object({
 /** Longest delay of a response by `Prefer: wait=N`, in seconds. */
 export const MAX_WAIT_SECONDS = 60;
 
-const PreferHeaders = Type.Object({
+/** Of an answer that can be delayed. */
+export const PreferHeaders = Type.Object({
   prefer: Type.Optional(
     Type.String({
       description: `wait=N delays the response until the execution is finished or N seconds have passed, at most ${MAX_WAIT_SECONDS} (RFC 7240)`,
@@ -29,7 +30,8 @@ const PreferHeaders = Type.Object({
 /** Longest Last-Event-ID that is looked at. */
 const MAX_EVENT_ID = 200;
 
-const LastEventHeaders = Type.Object({
+/** Of a stream of events. */
+export const LastEventHeaders = Type.Object({
   "last-event-id": Type.Optional(
     Type.String({
       maxLength: MAX_EVENT_ID,

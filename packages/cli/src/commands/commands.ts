@@ -11,6 +11,7 @@ import { checkCommand } from "./check.ts";
 import { cancelExecutionsCommand } from "./cancel-executions.ts";
 import { compressCommand } from "./compress.ts";
 import { listExecutionsCommand, showExecutionCommand } from "./executions.ts";
+import { eventsCommand } from "./events.ts";
 import { initCommand } from "./init.ts";
 import { createKeyCommand, listKeysCommand, removeKeyCommand, rotateKeyCommand } from "./keys.ts";
 import { invitationsCommand } from "./invitations.ts";
@@ -81,7 +82,15 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Jobs",
-    commands: [runCommand, statusCommand, resultCommand, logsCommand, cancelCommand, verifyCommand],
+    commands: [
+      runCommand,
+      statusCommand,
+      resultCommand,
+      logsCommand,
+      eventsCommand,
+      cancelCommand,
+      verifyCommand,
+    ],
   },
   {
     title: "Executions",

@@ -1,6 +1,7 @@
 import type { LogEntry } from "@platform/contract/execution";
 import { defineCommand } from "../base/command.ts";
 import { createInterruption } from "../base/errors.ts";
+import { createItemWriter } from "../base/item-writer.ts";
 import type { Output } from "../base/output.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
@@ -31,7 +32,7 @@ export const logsCommand = defineCommand({
   ],
   run: async (context, { arguments: { id }, options }) => {
     const { client } = await openSession(context);
-    const writer = createLogWriter(context.output);
+    const writer = createItemWriter<LogEntry>(context.output, (entry) => formatEntry(entry, context.output));
     try {
       const log = { id, signal: context.signal };
       const lines = options.follow ? followLog(client, log) : readLog(client, { ...log, isFollowed: false });
@@ -90,27 +91,6 @@ async function* readLog(
     query = { cursor: nextCursor };
     if (items.length === 0) await pause(POLL_INTERVAL_MS, signal);
   }
-}
-
-/** Writes log lines, with `--json` as one array. */
-function createLogWriter(output: Output) {
-  let written = 0;
-  return {
-    add: (entries: readonly LogEntry[]) => {
-      for (const entry of entries) {
-        if (output.isJson) output.write(`${written === 0 ? "[\n" : ",\n"}${JSON.stringify(entry)}`);
-        else output.print(formatEntry(entry, output));
-        written += 1;
-      }
-    },
-    /** Closes the array after an error, so that standard output is valid JSON. */
-    abort: () => {
-      if (output.isJson && written > 0) output.write("\n]\n");
-    },
-    end: () => {
-      if (output.isJson) output.write(written === 0 ? "[]\n" : "\n]\n");
-    },
-  };
 }
 
 function formatEntry(entry: LogEntry, output: Output): string {

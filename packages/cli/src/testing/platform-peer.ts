@@ -25,6 +25,7 @@ import { createDevice } from "./device.ts";
 import { MARKET_TABLE, createMarket } from "./market.ts";
 import { createPeople } from "./people.ts";
 import { SESSION_COOKIE, SIGN_UP_TABLE, createSignUp } from "./sign-up.ts";
+import { readFeed } from "./feed.ts";
 import { USAGE } from "./usage.ts";
 
 export const TOKEN = "plat_test_token";
@@ -36,7 +37,7 @@ const { createVersion, getBuild, listVersions } = PLATFORM_API;
 const { createOrganization, deleteOrganization, deleteService, retireVersion } = PLATFORM_API;
 const { listMembers, putMember, removeMember, leaveOrganization } = PLATFORM_API;
 const { listInvitations, createInvitation, revokeInvitation, acceptInvitation } = PLATFORM_API;
-const { getUsage, listAuditEvents, verifyAuditLog } = PLATFORM_API;
+const { listEvents, getUsage, listAuditEvents, verifyAuditLog } = PLATFORM_API;
 const TABLE = {
   getMe,
   listOrganizations,
@@ -62,6 +63,7 @@ const TABLE = {
   ...ACCESS_TABLE,
   ...SIGN_UP_TABLE,
   ...SECRETS_TABLE,
+  listEvents,
   getUsage,
   listAuditEvents,
   verifyAuditLog,
@@ -266,6 +268,7 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
       ...createAccess(options.signUp),
       ...createSignUp(),
       ...createSecrets(secrets),
+      listEvents: async ({ query }) => ok(readFeed(KEY, query.after)),
       getUsage: async () => ok({ items: USAGE, nextCursor: null }),
       listAuditEvents: async ({ query }) =>
         ok({

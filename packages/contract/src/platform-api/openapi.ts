@@ -5,6 +5,7 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { AUDIT_API } from "./audit.ts";
 import { DATA_POOLS_API } from "./data-pools.ts";
 import { DEVICE_API } from "./device.ts";
+import { EVENTS_API } from "./events.ts";
 import { EXECUTION_ACTIONS_API } from "./execution-actions.ts";
 import { EXECUTION_OVERVIEW_API } from "./execution-overview.ts";
 import { EXECUTIONS_API } from "./executions.ts";
@@ -82,7 +83,7 @@ const GROUPS = [
     name: "Executions",
     description:
       "All executions that concern the organisation: its jobs, those of its applications, and those of its services",
-    operations: { ...EXECUTIONS_API, ...EXECUTION_OVERVIEW_API, ...EXECUTION_ACTIONS_API },
+    operations: { ...EXECUTIONS_API, ...EXECUTION_OVERVIEW_API, ...EXECUTION_ACTIONS_API, ...EVENTS_API },
   },
   {
     name: "Data pools",

@@ -6,6 +6,7 @@ import { DEVICE_API } from "./device.ts";
 import { EXECUTION_ACTIONS_API } from "./execution-actions.ts";
 import { EXECUTION_OVERVIEW_API } from "./execution-overview.ts";
 import { EXECUTIONS_API } from "./executions.ts";
+import { EVENTS_API } from "./events.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { POOL_ACCESS_API } from "./pool-access.ts";
@@ -37,6 +38,7 @@ export const PLATFORM_API = {
   ...EXECUTIONS_API,
   ...EXECUTION_OVERVIEW_API,
   ...EXECUTION_ACTIONS_API,
+  ...EVENTS_API,
   ...DATA_POOLS_API,
   ...POOL_ACCESS_API,
   ...USAGE_API,

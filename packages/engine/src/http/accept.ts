@@ -12,13 +12,19 @@ const EVENTS_ANSWER = { name: "text/event-stream", accepted: /(?:text|\*)\/(?:ev
 /** Checks that `Accept` allows JSON, or events where the row answers those; content has a type of its own. @throws Problem NOT_ACCEPTABLE */
 export function requireAccepted(request: FastifyRequest, { answerMode }: Operation): void {
   if (answerMode === "content") return;
-  const { name, accepted } = answerMode === "events" ? EVENTS_ANSWER : JSON_ANSWER;
   const accept = request.headers.accept;
+  if (answerMode === "json-or-events" && isStreamWanted(request)) return;
+  const { name, accepted } = answerMode === "events" ? EVENTS_ANSWER : JSON_ANSWER;
   if (accept === undefined || accept === "" || accepted.test(accept)) return;
   throw new Problem(
     "NOT_ACCEPTABLE",
     `Only ${name} can be answered, and the Accept header "${accept.slice(0, 100)}" excludes it.`,
   );
+}
+
+/** Whether Accept names events: what accepts anything gets JSON. */
+export function isStreamWanted(request: FastifyRequest): boolean {
+  return /text\/event-stream/i.test(request.headers.accept ?? "");
 }
 
 /** Checks the media type: an operation with a body accepts exactly one (or a form as well), or none where the body may be missing. @throws Problem UNSUPPORTED_MEDIA_TYPE */

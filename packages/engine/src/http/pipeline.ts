@@ -96,7 +96,7 @@ export async function registerOperations<T extends OperationTable, C>(
 /** A handler without the types of its row: the previous stages have ensured that the request matches the row. */
 type AnyHandler<C> = (request: OperationRequest<Operation, C>) => Reply | Promise<Reply>;
 
-type Reply = OperationReply<Operation> & { readonly body?: unknown };
+type Reply = OperationReply<Operation> & { readonly body?: unknown; readonly events?: SentEvents };
 
 function registerRoute<C>(
   scope: FastifyInstance,
@@ -213,8 +213,8 @@ function createHandler<C>(
     answer: Reply,
   ): FastifyReply | Promise<FastifyReply> => {
     if (answerMode === "content") return sendContent(request, reply, answer.body as SentContent);
-    if (answerMode === "events") {
-      const events = answer.body as SentEvents;
+    const events = answerMode === "events" ? (answer.body as SentEvents) : answer.events;
+    if (events !== undefined) {
       const requireStill = async () => {
         const caller = allows === "public" ? null : await admitAgain(operation, guards, request);
         events.requireStill?.(caller);

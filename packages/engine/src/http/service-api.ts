@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isFinal } from "@platform/contract/execution";
-import { MAX_WAIT_SECONDS, SERVICE_API } from "@platform/contract/service-api";
+import { SERVICE_API } from "@platform/contract/service-api";
 import { Problem } from "@platform/contract/problems";
 import type { ByteRange } from "../base/byte-range.ts";
 import { chooseMediaType } from "../content/media-type.ts";
@@ -22,6 +22,7 @@ import type { Presenter } from "./presenters.ts";
 import { answerContent } from "./send-content.ts";
 import type { SentContent } from "./send-content.ts";
 import type { StoredFile } from "../content/result-store.ts";
+import { readWait } from "./prefer.ts";
 import { readParameter } from "./query.ts";
 import { createStartHandler } from "./start-execution.ts";
 import type { StartOptions } from "./start-execution.ts";
@@ -272,12 +273,4 @@ function createRenderer(): (record: ExecutionRecord) => Rendered {
     rendered.set(record, made);
     return made;
   };
-}
-
-/** Seconds of `Prefer: wait=N` (RFC 7240, section 4.3); 0 when it is missing. */
-function readWait(request: FastifyRequest): number {
-  const prefer = request.headers["prefer"];
-  if (prefer === undefined) return 0;
-  const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(String(prefer));
-  return wait === null ? 0 : Math.min(Number(wait[1]), MAX_WAIT_SECONDS);
 }

@@ -56,7 +56,17 @@ export type OperationReply<O extends Operation> = O extends { readonly answerMod
   ? { readonly status: 200; readonly body: SentContent; readonly headers?: undefined }
   : O extends { readonly answerMode: "events" }
     ? { readonly status: 200; readonly body: SentEvents; readonly headers?: undefined }
-    : ReplyOf<O>;
+    : ReplyOf<O> | StreamOf<O>;
+
+/** The stream that a row may answer in place of JSON. */
+type StreamOf<O extends Operation> = O extends { readonly answerMode: "json-or-events" }
+  ? {
+      readonly status: 200;
+      readonly events: SentEvents;
+      readonly body?: undefined;
+      readonly headers?: undefined;
+    }
+  : never;
 
 type ReplyOf<O extends Operation> = {
   [S in keyof O["responses"]]: O["responses"][S] extends { readonly schema: infer T extends TSchema }

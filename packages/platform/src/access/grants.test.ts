@@ -34,7 +34,10 @@ describe("a gateway that hears no notification", () => {
     const keys = createSigningKeys({ store: stores.signingKeys, secret: TEST_SECRET });
     access = createAccess({
       verifier: createTokenVerifier({ keys, issuer: TEST_GATEWAY_URL }),
-      store: { findGrant: (question) => ((questions += 1), stores.access.findGrant(question)) },
+      store: {
+        findApplication: async () => ({ granted: false, reason: "KEY_REVOKED" }),
+        findGrant: (question) => ((questions += 1), stores.access.findGrant(question)),
+      },
       now: () => time,
     });
   });

@@ -5,7 +5,14 @@ import { createCache } from "@platform/engine/base/cache";
 import { SECOND } from "@platform/engine/base/time";
 import type { TokenSubject } from "./access-tokens.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
-import type { AccessStore, Grant, GrantAnswer, GrantedVersion, Refusal } from "../store/access.ts";
+import type {
+  AccessStore,
+  ApplicationAnswer,
+  Grant,
+  GrantAnswer,
+  GrantedVersion,
+  Refusal,
+} from "../store/access.ts";
 import { readBearer, refuseToken } from "./bearer.ts";
 
 /** The three segments of a service's URL that name a version. */
@@ -30,6 +37,12 @@ export interface ServiceCaller {
   readonly version: GrantedVersion;
 }
 
+/** An application that may read what is its own. */
+export interface KnownApplication {
+  readonly applicationId: string;
+  readonly organisationId: string;
+}
+
 /** Checks who may call which version. */
 export interface Access {
   /**
@@ -44,6 +57,8 @@ export interface Access {
   ) => ServiceCaller | Promise<ServiceCaller>;
   /** The same for a caller who has authenticated with an access key. @throws Problem as `authorize` */
   readonly authorizeSubject: (subject: TokenSubject, endpoint: Endpoint) => Promise<ServiceCaller>;
+  /** Checks an Authorization header of a call that names no service. @throws Problem UNAUTHENTICATED */
+  readonly authorizeApplication: (authorization: string | undefined) => Promise<KnownApplication>;
   /** Drops all cached decisions: some may have changed. */
   readonly forgetAll: () => void;
 }
@@ -51,7 +66,7 @@ export interface Access {
 /** What the check works with. */
 export interface AccessOptions {
   readonly verifier: TokenVerifier;
-  readonly store: Pick<AccessStore, "findGrant">;
+  readonly store: Pick<AccessStore, "findGrant" | "findApplication">;
   /** Milliseconds since any fixed moment; default: the cache's clock. */
   readonly now?: () => number;
 }
@@ -96,7 +111,24 @@ export function createAccess(options: AccessOptions): Access {
     return await authorizeSubject(subject, endpoint);
   };
 
+  const applications = createCache<ApplicationAnswer>({
+    ttlMs: ({ granted }) => (granted ? GRANTED_TTL_MS : REFUSED_TTL_MS),
+    maxEntries: MAX_DECISIONS,
+    ...(options.now === undefined ? {} : { now: options.now }),
+  });
+  const authorizeApplication: Access["authorizeApplication"] = async (authorization) => {
+    const subject = await options.verifier.verify(readBearer(authorization));
+    if (!subject) throw refuseToken();
+    const { applicationId, keyId } = subject;
+    const answer = await applications.get(`${applicationId} ${keyId}`, () =>
+      options.store.findApplication(subject),
+    );
+    if (!answer.granted) throw refuseToken();
+    return { applicationId, organisationId: answer.organisationId };
+  };
+
   return {
+    authorizeApplication,
     authorize: (authorization, endpoint) => {
       const token = readBearer(authorization);
       const subject = options.verifier.peek(token);
@@ -104,7 +136,10 @@ export function createAccess(options: AccessOptions): Access {
       return decision ? pickCaller(decision, endpoint) : authorizeToken(token, endpoint);
     },
     authorizeSubject,
-    forgetAll: decisions.clear,
+    forgetAll: () => {
+      decisions.clear();
+      applications.clear();
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import { MEGABYTE } from "@platform/engine/base/bytes";
 import { createReceiptIssuer } from "../access/receipts.ts";
 import { createSigningKeys } from "../access/signing-keys.ts";
 import type { Identity } from "../accounts/identity.ts";
+import type { FeedAnswers } from "../feed/answer-feed.ts";
 import { addLimitHeaders } from "../metering/limits.ts";
 import { createRateReserve } from "../metering/rate-reserve.ts";
 import { createWriteLimits } from "../metering/write-limits.ts";
@@ -25,6 +26,7 @@ import type { CallerDeps } from "./caller.ts";
 import { readClientAddress } from "../base/client-address.ts";
 import { registerDevicePage } from "./device-page.ts";
 import { createDataPoolHandlers } from "./data-pools.ts";
+import { createEventHandlers } from "./events.ts";
 import { createDeviceHandlers } from "./device.ts";
 import { createExecutionsHandlers } from "./execution-handlers.ts";
 import { createInvitationHandlers } from "./invitations.ts";
@@ -55,6 +57,7 @@ export interface PlatformApiDeps extends Omit<Stores, "access">, KeptByPlatform,
   readonly identity: Identity;
   readonly executions: Executions;
   readonly history: HistoryStore;
+  readonly feeds: FeedAnswers;
   readonly objects: Objects;
   /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;
@@ -136,6 +139,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createVariableHandlers(variables),
       ...createExecutionsHandlers({ ...deps, receipts }),
       ...createJobHandlers({ ...deps, receipts, limits, noteStart: audit.noteStart, basePath: JOBS_PATH }),
+      ...createEventHandlers(deps.feeds),
     },
   });
 }

@@ -1,4 +1,5 @@
 import { createDeferred } from "@platform/engine/base/deferred";
+import { Problem } from "@platform/contract/problems";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 import type { Logger } from "@platform/engine/base/logger";
@@ -159,6 +160,7 @@ function wakeAll(state: State): void {
 
 async function read(state: State, question: FeedQuestion): Promise<FeedPage> {
   const { reader, after, limit, seconds, signal } = question;
+  if (state.isClosed) throw new Problem("UNAVAILABLE", "The server stops. Connect again to go on.");
   const deadline = readMonotonic() + seconds * SECOND;
   for (;;) {
     // Before the query, so that what is committed during it wakes.

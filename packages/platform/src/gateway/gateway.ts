@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GATEWAY_API } from "@platform/contract/feed";
 import { RECEIPT_KEYS_PATH } from "@platform/contract/receipt";
 import type { Executions } from "@platform/engine/executions/executions";
 import { refuseOtherMethods } from "@platform/engine/http/methods";
 import { hostedPresenter } from "@platform/engine/http/presenters";
+import { registerOperations } from "@platform/engine/http/pipeline";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createTokenIssuer } from "../access/access-tokens.ts";
 import { createReceiptIssuer } from "../access/receipts.ts";
@@ -16,7 +18,9 @@ import type { NewAuditEntry } from "../store/audit/trail.ts";
 import type { Stores } from "../store/stores.ts";
 import { createAccessKeyAuthenticator } from "../access/access-keys.ts";
 import { createAccess, requireLogs, toTarget } from "../access/grants.ts";
-import type { Endpoint, ServiceCaller } from "../access/grants.ts";
+import type { Endpoint, KnownApplication, ServiceCaller } from "../access/grants.ts";
+import { createFeedHandler } from "../feed/answer-feed.ts";
+import type { FeedAnswers } from "../feed/answer-feed.ts";
 import { addLimitHeaders } from "../metering/limits.ts";
 import { createStartLimits } from "../metering/start-limits.ts";
 import type { Starter, StartLimits } from "../metering/start-limits.ts";
@@ -30,6 +34,7 @@ export interface GatewayDeps extends Pick<
   "access" | "accessKeys" | "auditLog" | "signingKeys" | "rateBuckets" | "versions"
 > {
   readonly executions: Executions;
+  readonly feeds: FeedAnswers;
   /** The platform's secret: the private signing keys are encrypted with a key derived from it. */
   readonly secret: PlatformSecret;
   /** Origin of the gateway as clients see it, without a final slash: issuer and audience of its tokens. */
@@ -71,6 +76,16 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
     prefix: PREFIX,
     gatewayUrl: deps.gatewayUrl,
     endpointOf: readEndpoint,
+  });
+  await registerOperations(app, GATEWAY_API, {
+    prefix: "",
+    authenticate: (request) => access.authorizeApplication(request.headers.authorization),
+    handlers: {
+      readEvents: createFeedHandler(deps.feeds, ({ applicationId, organisationId }: KnownApplication) => ({
+        reader: { kind: "application", id: applicationId },
+        organisationId,
+      })),
+    },
   });
   const limitStarts = createStartLimits({
     reserve: createRateReserve({ store: deps.rateBuckets }),

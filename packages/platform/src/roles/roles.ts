@@ -45,16 +45,28 @@ export async function startRoles(
 
 /** Token endpoint and service API. */
 async function startGateway(
-  { stores, executions, secret, config, logger }: Shared,
+  { stores, executions, feeds, secret, config, logger }: Shared,
   app: HttpServers["gateway"],
 ): Promise<void> {
   const { gatewayUrl, startsPerSecond } = config;
-  await registerGateway(app, { ...stores, executions, secret, gatewayUrl, startsPerSecond, logger });
+  await registerGateway(app, { ...stores, executions, feeds, secret, gatewayUrl, startsPerSecond, logger });
 }
 
 /** The platform API. */
 async function startControl(
-  { stores, secret, identity, executions, history, objects, explainObjects, data, disk, config }: Shared,
+  {
+    stores,
+    secret,
+    identity,
+    executions,
+    feeds,
+    history,
+    objects,
+    explainObjects,
+    data,
+    disk,
+    config,
+  }: Shared,
   app: HttpServers["api"],
 ): Promise<void> {
   const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond, maxFileBytes, maxRetentionDays } = config;
@@ -64,6 +76,7 @@ async function startControl(
     secret,
     identity,
     executions,
+    feeds,
     history,
     objects,
     partsDirectory: join(data.objects, PARTS),

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { createExecutions } from "@platform/engine/executions/executions";
 import type { Executions } from "@platform/engine/executions/executions";
+import { createStreamRoom } from "@platform/engine/executions/stream-room";
 import { removeTree } from "@platform/engine/files/remove-tree";
 import type { InputSource, ResultTargets } from "@platform/engine/store/execution-store";
 import { createIdentity } from "../accounts/identity.ts";
@@ -13,7 +14,7 @@ import { guardBuilds, guardExecutions } from "../disk/guarded-stores.ts";
 import { limitResults } from "../disk/result-quota.ts";
 import { createReserve } from "../disk/reserve.ts";
 import { createFeed } from "../feed/feed.ts";
-import type { Feed } from "../feed/feed.ts";
+import type { FeedAnswers } from "../feed/answer-feed.ts";
 import { openDataDirectory, readSecret } from "../host/data-directory.ts";
 import type { DataDirectory } from "../host/data-directory.ts";
 import { createReadiness } from "../host/readiness.ts";
@@ -59,7 +60,7 @@ export interface Shared extends HostProcess {
   /** Input by reference. */
   readonly inputs: InputSource;
   readonly executions: Executions;
-  readonly feed: Feed;
+  readonly feeds: FeedAnswers;
   readonly identity: Identity;
   readonly objects: Objects;
   /** Where they are stored; for housekeeping. */
@@ -117,7 +118,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     secret,
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     executionStore,
-    feed: createSharedFeed(host, databases.feedStore, unguarded),
+    feeds: createSharedFeeds(host, databases.feedStore, unguarded),
     inputs,
     executions: createSharedExecutions(host, {
       store: executionStore,
@@ -142,14 +143,14 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   };
 }
 
-function createSharedFeed(
+function createSharedFeeds(
   { logger, closers }: HostProcess,
   store: Databases["feedStore"],
   executions: PostgresExecutionStore,
-): Feed {
+): FeedAnswers {
   const feed = createFeed({ store, executions, logger });
   closers.add("feed", feed.close);
-  return feed;
+  return { feed, room: createStreamRoom() };
 }
 
 /** Mails that are being sent are waited for. */

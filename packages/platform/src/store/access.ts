@@ -48,6 +48,11 @@ export type GrantAnswer =
   | { readonly granted: true; readonly grant: Grant }
   | { readonly granted: false; readonly reason: Refusal };
 
+/** Whose application it is, or why it may not. */
+export type ApplicationAnswer =
+  | { readonly granted: true; readonly organisationId: string }
+  | { readonly granted: false; readonly reason: "APPLICATION_DELETED" | "KEY_REVOKED" };
+
 /** Which application wants to call which version of which service. */
 interface GrantQuestion {
   readonly applicationId: string;
@@ -65,6 +70,10 @@ export type AccessChange = { readonly applicationId: string } | { readonly servi
 export interface AccessStore {
   /** Whether this application may call this service with this key, and what the version is. One round trip. */
   readonly findGrant: (question: GrantQuestion) => Promise<GrantAnswer>;
+  /** Whether this application may read what is its own with this key. One round trip. */
+  readonly findApplication: (
+    subject: Pick<GrantQuestion, "applicationId" | "keyId">,
+  ) => Promise<ApplicationAnswer>;
   /** Calls back within a second of each change, also where notifications are lost, and without one then; returns a function that stops it. */
   readonly subscribe: (listener: (change: AccessChange) => void) => () => void;
 }
@@ -73,6 +82,7 @@ export interface AccessStore {
 export function createAccessStore(database: Database): AccessStore {
   return {
     findGrant: (question) => findGrant(database, question),
+    findApplication: (subject) => findApplication(database, subject),
     subscribe: (listener) =>
       database.listen(ACCESS_CHANNEL, {
         onNotify: (payload) => listener(parseChange(payload)),
@@ -80,6 +90,23 @@ export function createAccessStore(database: Database): AccessStore {
         onSilence: () => listener(null),
       }),
   };
+}
+
+async function findApplication(
+  database: Database,
+  { applicationId, keyId }: Pick<GrantQuestion, "applicationId" | "keyId">,
+): Promise<ApplicationAnswer> {
+  if (!isUuid(applicationId)) return { granted: false, reason: "APPLICATION_DELETED" };
+  const [row] = await database.query<{ readonly organisationId: string; readonly isKeyActive: boolean }>({
+    name: "access-find-application",
+    text: `select a.organisation_id as "organisationId", ${IS_KEY_ACTIVE} as "isKeyActive"
+      from application a where a.id = $1 and a.deleted_at is null`,
+    values: [applicationId, keyId],
+    idempotent: true,
+  });
+  if (row === undefined) return { granted: false, reason: "APPLICATION_DELETED" };
+  if (!row.isKeyActive) return { granted: false, reason: "KEY_REVOKED" };
+  return { granted: true, organisationId: row.organisationId };
 }
 
 function parseChange(payload: string): AccessChange {
@@ -116,6 +143,10 @@ async function findGrant(database: Database, question: GrantQuestion): Promise<G
   return { granted: true, grant: toGrant(row, row.subscription, row.organisationId) };
 }
 
+/** SQL: of the application $1 the key $2. */
+const IS_KEY_ACTIVE = `exists (select 1 from access_key k where k.id = $2 and k.application_id = $1 and k.revoked_at is null
+          and (k.expires_at is null or k.expires_at > now()))`;
+
 /**
  * One statement, so that the whole answer is of one moment: never a subscription from before a revocation with a key from
  * after it. Each condition is a column instead of a join condition, so that a refusal can name its reason; only an unknown
@@ -133,9 +164,7 @@ function readRow(
     name: "access-find-grant",
     text: `select s.name as "serviceName", s.organisation_id as "providerId", s.logs,
         (select a.organisation_id from application a where a.id = $1 and a.deleted_at is null) as "organisationId",
-        exists (select 1 from access_key k where k.id = $2 and k.application_id = $1 and k.revoked_at is null
-          and (k.expires_at is null or k.expires_at > now()))
-          as "isKeyActive",
+        ${IS_KEY_ACTIVE} as "isKeyActive",
         (select json_build_object('id', b.id, 'isPaused', b.paused_at is not null,
             'startsPerMinute', (select p.starts_per_minute from plan p where p.id = b.plan_id)) from subscription b
           where b.application_id = $1 and b.service_key = s.key and b.cancelled_at is null) as subscription,

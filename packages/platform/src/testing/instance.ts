@@ -16,6 +16,10 @@ import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
 import type { Mailer } from "../accounts/mailer.ts";
 import type { OidcSettings, SignUpMode } from "../config/accounts.ts";
+import { createStreamRoom } from "@platform/engine/executions/stream-room";
+import type { StreamRoom } from "@platform/engine/executions/stream-room";
+import { createFeed } from "../feed/feed.ts";
+import { createFeedStore } from "../store/feed/feed.ts";
 import { createKeptObjects } from "../objects/kept-objects.ts";
 import { createLocalObjects } from "../objects/local-objects.ts";
 import type { ObjectStore, Objects } from "../objects/object-store.ts";
@@ -57,6 +61,8 @@ export interface TestInstance {
 export interface TestInstanceOptions {
   readonly database: Database;
   readonly executionStore?: ExecutionStore;
+  /** Of readers of the feeds. */
+  readonly room?: StreamRoom;
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
   readonly parts?: Parameters<typeof registerPlatformApi>[1]["parts"];
@@ -108,15 +114,23 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     poolLimits: TEST_POOL_LIMITS,
     fileLimits: createPinnedFileLimits(stores.rateBuckets, options.startsPerSecond ?? 1_000),
   });
+  const store = options.executionStore ?? createMemoryStore();
   const executions = createExecutions({
-    store: options.executionStore ?? createMemoryStore(),
+    store,
     inputs,
     targets: createResultTargets(stores.resultFiles),
   });
+  const feed = createFeed({
+    store: createFeedStore(database),
+    executions: store,
+    logger,
+  });
+  const feeds = { feed, room: options.room ?? createStreamRoom() };
   const gateway = createServer();
   await registerGateway(gateway, {
     ...stores,
     executions,
+    feeds,
     logger,
     secret: TEST_SECRET,
     gatewayUrl: TEST_GATEWAY_URL,
@@ -129,6 +143,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     identity,
     executions,
     history: createHistoryStore(database),
+    feeds,
     objects,
     partsDirectory: join(directory, "objects", PARTS),
     secret: TEST_SECRET,
@@ -160,6 +175,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     close: async () => {
       await Promise.all([gateway.close(), api.close(), jsonCheck.close()]);
       executions.close();
+      await feed.close();
       if (own !== null) await rm(own, { recursive: true, force: true });
     },
   };
