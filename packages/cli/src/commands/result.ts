@@ -101,7 +101,9 @@ async function fetchAll(
   const resultPath = path ?? join(directory, RESULT_NAME);
   if (path === null) await writeResult(resultPath, text, force);
   else await writeOutputFile(resultPath, text);
-  const progress = context.output.startProgress(`Downloading ${names.length} files`);
+  const progress = context.output.startProgress(
+    `Downloading ${names.length === 1 ? "1 file" : `${names.length} files`}`,
+  );
   const { signal } = context;
   let fetched: FetchedFiles;
   try {

@@ -78,7 +78,15 @@ test("start answers 201 with Location, id, PENDING, and createdAt", async () => 
   const { status, headers, body } = await project.start({ data: { kind: "plain" } });
   expect(status).toBe(201);
   expect(headers.get("location")).toBe(`/${idOf(body)}`);
-  expect(body).toEqual({ id: idOf(body), status: "PENDING", createdAt: TIMESTAMP, terminal: false });
+  // What is known of the queue besides depends on what was read of it before.
+  const waiting = expect.objectContaining({ reason: "QUEUE" }) as unknown;
+  expect(body).toEqual({
+    id: idOf(body),
+    status: "PENDING",
+    createdAt: TIMESTAMP,
+    terminal: false,
+    waiting,
+  });
 });
 
 const CONNECT = `
