@@ -20,6 +20,8 @@ export type ExecutionEvent =
   | { readonly type: "state"; readonly record: ExecutionRecord }
   /** `lines`: JSON text of an array; `position`: where to go on behind them. */
   | { readonly type: "log"; readonly lines: Uint8Array; readonly position: string }
+  /** The run has said how far it is; its state is the same. */
+  | { readonly type: "progress"; readonly record: ExecutionRecord }
   | { readonly type: "end" }
   /** The platform ends the stream before the execution has ended. */
   | { readonly type: "closed"; readonly problem: Problem };
@@ -109,7 +111,7 @@ async function* follow(watch: Watch, parts: FollowParts): AsyncGenerator<Executi
     for (; watch.ending === null; page = await parts.readPage(watch)) {
       // From before the lines are read: those of a final state are then all there.
       const record: ExecutionRecord = watch.record ?? shown;
-      if (record.status !== shown.status && !isFinal(record.status)) yield { type: "state", record };
+      if (!isFinal(record.status)) yield* describeChange(shown, record);
       shown = record;
       yield* readLines(watch, page, parts.readPage);
       if (watch.ending === null && isFinal(record.status)) {
@@ -123,6 +125,13 @@ async function* follow(watch: Watch, parts: FollowParts): AsyncGenerator<Executi
   } finally {
     leave();
   }
+}
+
+/** A state says how far it is as well. */
+function describeChange(shown: ExecutionRecord, record: ExecutionRecord): readonly ExecutionEvent[] {
+  if (record.status !== shown.status) return [{ type: "state", record }];
+  const hasProgressed = JSON.stringify(record.progress) !== JSON.stringify(shown.progress);
+  return hasProgressed && record.progress !== undefined ? [{ type: "progress", record }] : [];
 }
 
 /** The first state. After the stream is registered: a change during the query is not missed. */

@@ -142,11 +142,12 @@ function wake(watch: Watch): void {
 
 function notice(state: State, event: StoreEvent): void {
   if (event.type === "reset") void look(state);
-  if (event.type !== "changed" && event.type !== "log") return;
+  if (event.type !== "changed" && event.type !== "log" && event.type !== "progress") return;
   const watches = state.byId.get(event.id);
   if (watches === undefined) return;
   if (event.type === "log") for (const watch of watches) noteLog(state, watch);
-  else if (event.record !== undefined) for (const watch of watches) noteRecord(watch, event.record);
+  else if (event.type === "changed" && event.record !== undefined)
+    for (const watch of watches) noteRecord(watch, event.record);
   else void refresh(state, event.id, watches);
 }
 

@@ -285,3 +285,28 @@ test("streams of an execution cost one query for all, and find what no event has
   await waitUntil(() => streams.every(({ hasEnded }) => hasEnded));
   expect(asked).toBeLessThan(20);
 });
+
+test("a stream says how far the run is, each time that it reports", async () => {
+  const { scene, follow } = await open();
+  const stream = await follow(`/hosted/${await startOne(scene)}/events`);
+  const claim = await scene.claimOne();
+  await waitUntil(() => stream.seen.length === 2);
+  for (const fraction of [0.5, 0.75]) {
+    const progress = { fraction, message: "on" };
+    const seen = stream.seen.length;
+    await scene.store.noteProgress(claim, { progress, checkpoint: null });
+    await waitUntil(() => stream.seen.length > seen);
+    const { event, data } = stream.seen.at(-1) ?? { event: "", data: "{}" };
+    expect([event, JSON.parse(data)]).toMatchObject(["progress", progress]);
+  }
+  await scene.store.finish(claim, SUCCESS);
+  await waitUntil(() => stream.hasEnded);
+  expect(describe(stream.seen)).toEqual([
+    "state PENDING",
+    "state RUNNING",
+    "progress",
+    "progress",
+    "state SUCCEEDED",
+    "end",
+  ]);
+});

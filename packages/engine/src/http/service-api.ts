@@ -219,6 +219,8 @@ function renderExecutionEvent(event: ExecutionEvent, render: Tools<unknown>["ren
         event.lines,
         Buffer.from("\n\n"),
       ]);
+    case "progress":
+      return renderEvent("progress", JSON.stringify(toStatusRecord(event.record).progress ?? {}));
     case "end":
       return renderEvent("end", "{}");
     case "closed":
