@@ -200,6 +200,15 @@ test("a stream ends when the caller's token is revoked, and says so", async () =
   expect(describe(stream.seen)).toEqual(["state PENDING", "closed UNAUTHENTICATED"]);
 });
 
+test("a stream ends when the caller's token stands for another subscription", async () => {
+  const { scene, follow } = await open({ streamTimes: { ...STREAM_TIMES, checkMs: 20 } });
+  const stream = await follow(`/hosted/${await startOne(scene)}/events`);
+  await waitUntil(() => stream.seen.length === 1);
+  scene.successors.set("alice", "new alice");
+  await waitUntil(() => stream.hasEnded);
+  expect(describe(stream.seen)).toEqual(["state PENDING", "closed EXECUTION_NOT_FOUND"]);
+});
+
 test("a stream without events says that it lives", async () => {
   const { scene, send } = await open({ streamTimes: { ...STREAM_TIMES, heartbeatMs: 20 } });
   const response = await send(`/hosted/${await startOne(scene)}/events`);

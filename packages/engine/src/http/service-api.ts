@@ -183,17 +183,22 @@ function createEventsHandler<C>({
   return ({ http, caller, params }) => {
     const areLogsShown = mayReadLogs(requireLogs, caller);
     const position = readLastEventId(http);
+    const owner = ownerOf(caller);
     const { events, stop } = executions.follow({
       id: params.id.toLowerCase(),
-      owner: ownerOf(caller),
+      owner,
       ...(areLogsShown ? {} : { logPosition: null }),
       ...(areLogsShown && position !== undefined ? { logPosition: position } : {}),
     });
     const body: SentEvents<C> = {
       events: mapEvents(events, (event) => renderExecutionEvent(event, render)),
       stop,
-      // A stream goes on with what it has begun with, or not at all.
-      ...(areLogsShown && requireLogs !== undefined ? { requireStill: requireLogs } : {}),
+      requireStill: (known) => {
+        // Of another subscription, since the first one has ended.
+        if (ownerOf(known).id !== owner.id) throw new Problem("EXECUTION_NOT_FOUND");
+        // A stream goes on with what it has begun with, or not at all.
+        if (areLogsShown) requireLogs?.(known);
+      },
     };
     // The pipeline hands its own callers back.
     return { status: 200, body: body as SentEvents };

@@ -58,9 +58,11 @@ export async function openServiceApiScene({ room, streamTimes, requireLogs }: Sc
   const contents = { read: readNothing };
   /** Owners whose token was revoked. */
   const revoked = new Set<string>();
+  /** Whose token now stands for another owner, as after a new subscription. */
+  const successors = new Map<string, string>();
   const authenticate = (owner: string): string => {
     if (revoked.has(owner)) throw new Problem("UNAUTHENTICATED");
-    return owner;
+    return successors.get(owner) ?? owner;
   };
   const executions = createExecutions({
     store,
@@ -125,6 +127,7 @@ export async function openServiceApiScene({ room, streamTimes, requireLogs }: Sc
     store,
     executions,
     revoked,
+    successors,
     /** What results are read from that are not in rows. */
     contents,
     start,
