@@ -110,6 +110,7 @@ export const EXECUTION_OVERVIEW_API = {
       ),
     }),
     responses: { 200: { description: "The numbers", schema: CountsSchema } },
+    problems: ["RATE_LIMITED"],
   },
   explainExecution: {
     ...READS,

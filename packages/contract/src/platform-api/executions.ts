@@ -238,6 +238,7 @@ export const EXECUTIONS_API = {
       "Newest first: its jobs, what its applications have started, and what others have started of its services. Never inputs or results. With a filter that no index serves (version, code, minRanMs, q; serviceKey of jobs), a page is of the next 20,000 executions: it may be empty while `nextCursor` leads to more, and `isComplete` is false then.",
     query: Type.Object({ ...PageQuery.properties, ...ExecutionFilter }),
     responses: { 200: { description: "One page", schema: PageSchema } },
+    problems: ["RATE_LIMITED"],
   },
   getExecution: {
     ...READS,

@@ -9,6 +9,7 @@ import { noteAudit, noteUnchanged } from "../store/audit/trail.ts";
 import type { HistoryStore } from "../store/history/history.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { readFilter, toAsker } from "./executions.ts";
+import type { SearchGate } from "./search-gate.ts";
 
 type Handlers = OperationHandlers<typeof EXECUTION_ACTIONS_API, PlatformCaller>;
 type CancelRequest = Parameters<Handlers["cancelExecutions"]>[0];
@@ -16,11 +17,18 @@ type CancelRequest = Parameters<Handlers["cancelExecutions"]>[0];
 /** How many more than were expected are cancelled as well: executions are started meanwhile. */
 const TOLERANCE = 1.1;
 
+/** What the handlers work with. */
+interface ActionDeps {
+  readonly history: HistoryStore;
+  readonly searches: SearchGate;
+}
+
 /** Handlers of what changes executions, whoever has started them. */
-export function createExecutionActionHandlers({ history }: { readonly history: HistoryStore }): Handlers {
+export function createExecutionActionHandlers(deps: ActionDeps): Handlers {
+  const { history } = deps;
   return {
     cancelExecutions: async ({ caller, body }) => {
-      const { ids, matched, changes } = await findWanted(history, caller, body);
+      const { ids, matched, changes } = await findWanted(deps, caller, body);
       // Written with the first of them.
       noteAudit({ changes });
       const cancelled = await history.cancel(toAsker(caller), ids);
@@ -40,7 +48,7 @@ interface Wanted {
 
 /** @throws Problem INVALID_INPUT, CONFLICT */
 async function findWanted(
-  history: HistoryStore,
+  { history, searches }: ActionDeps,
   caller: PlatformCaller,
   { ids, filter, expected }: CancelRequest["body"],
 ): Promise<Wanted> {
@@ -55,7 +63,8 @@ async function findWanted(
   if (expected === undefined) throw refuse("/expected", "is missing: how many were seen to match.");
   if (filter.kind === "incoming")
     throw refuse("/filter/kind", "Only who has started executions can cancel them.");
-  const found = await history.findCancellable(asker, readFilter(filter, "filter/"));
+  const wanted = readFilter(filter, "filter/");
+  const found = await searches.admit(caller, () => history.findCancellable(asker, wanted));
   if (found === null)
     throw new Problem(
       "CONFLICT",

@@ -2,9 +2,11 @@ import { createExecutionActionHandlers } from "./execution-actions.ts";
 import { createOverviewHandlers } from "./execution-overview.ts";
 import { createOrganisationExecutionHandlers } from "./executions.ts";
 import type { ExecutionDeps } from "./executions.ts";
+import { createSearchGate } from "./search-gate.ts";
 
 /** Handlers of all executions that concern an organisation: reading, numbers and explanations, changes. */
-export function createExecutionsHandlers(deps: ExecutionDeps) {
+export function createExecutionsHandlers(given: Omit<ExecutionDeps, "searches">) {
+  const deps: ExecutionDeps = { ...given, searches: createSearchGate() };
   return {
     ...createOrganisationExecutionHandlers(deps),
     ...createOverviewHandlers(deps),

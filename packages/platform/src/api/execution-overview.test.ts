@@ -1,5 +1,6 @@
 import { createExecution, request } from "@platform/engine/testing/execution-fixtures";
 import { DAY, HOUR, MINUTE, SECOND } from "@platform/engine/base/time";
+import { waitUntil } from "@platform/engine/testing/wait-until";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
@@ -32,6 +33,30 @@ describe("counts", () => {
 
   const count = async (query: string, user = scene.provider) =>
     (await call(user, `GET /executions/counts?${query}`)).body;
+
+  test("wait for their turn with the lists, and are refused where many of the organisation wait already", async () => {
+    const { database } = scene.home;
+    const searches = ["GET /executions/counts", "GET /executions", "POST /executions/cancel"] as const;
+    const answers: Promise<{ status: number }>[] = [];
+    const refused: number[] = [];
+    // Who calls is known from then on: the table is not locked for long.
+    await count("");
+    await database.transaction(async (run) => {
+      await run({ text: "lock table execution in access exclusive mode" });
+      for (let index = 0; index < 27; index++) {
+        const search = searches[index % searches.length] ?? searches[0];
+        const body = search.startsWith("POST") ? { filter: { kind: "outgoing" }, expected: 0 } : undefined;
+        const answer = call(scene.provider, search, body);
+        answers.push(answer);
+        void answer.then(({ status }) => status === 429 && refused.push(index));
+      }
+      // Two run, twenty wait.
+      await waitUntil(() => refused.length === 5);
+    });
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(22);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+  });
 
   test("are by state, of the organisation alone, with the filters of lists", async () => {
     expect(await count("")).toEqual({

@@ -14,22 +14,26 @@ import type { HistoryFilter } from "../store/history/scope.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { readFilter, requireFound, toAsker } from "./executions.ts";
 import { explainWaiting } from "./explain-waiting.ts";
+import type { SearchGate } from "./search-gate.ts";
 
 /** What the handlers work with. */
 interface OverviewDeps {
   readonly history: HistoryStore;
   readonly executions: Executions;
+  readonly searches: SearchGate;
 }
 
 /** Handlers of numbers of executions, and of why one waits. */
 export function createOverviewHandlers({
   history,
   executions,
+  searches,
 }: OverviewDeps): OperationHandlers<typeof EXECUTION_OVERVIEW_API, PlatformCaller> {
   return {
     countExecutions: async ({ caller, query: { by = "status", ...query } }) => {
       const filter = boundPeriod(readFilter(query), by, Date.now());
-      return { status: 200, body: toCounts(await history.count(toAsker(caller), { ...filter, by }), by) };
+      const counts = await searches.admit(caller, () => history.count(toAsker(caller), { ...filter, by }));
+      return { status: 200, body: toCounts(counts, by) };
     },
     explainExecution: async ({ caller, params }) => {
       const found = await requireFound(history, caller, params.id);

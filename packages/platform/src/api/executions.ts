@@ -22,6 +22,7 @@ import type { HistoryStore } from "../store/history/history.ts";
 import type { HistoryEntry } from "../store/history/list.ts";
 import type { Asker, HistoryFilter } from "../store/history/scope.ts";
 import type { PlatformCaller } from "./caller.ts";
+import type { SearchGate } from "./search-gate.ts";
 
 /** As callers see it, without a final slash. */
 const EXECUTIONS_PATH = `${PLATFORM_API_PREFIX}/executions`;
@@ -33,6 +34,7 @@ export interface ExecutionDeps {
   readonly history: HistoryStore;
   readonly executions: Executions;
   readonly receipts: ReceiptIssuer;
+  readonly searches: SearchGate;
 }
 
 /** Handlers of all executions that concern an organisation. */
@@ -43,10 +45,12 @@ export function createOrganisationExecutionHandlers(deps: ExecutionDeps): Handle
 function createReaders({
   history,
   executions,
+  searches,
 }: ExecutionDeps): Pick<Handlers, "listExecutions" | "getExecution" | "locateExecution" | "getExecutionLog"> {
   return {
     listExecutions: async ({ caller, query }) => {
-      const page = await history.list(toAsker(caller), { ...readPage(query), ...readFilter(query) });
+      const wanted = { ...readPage(query), ...readFilter(query) };
+      const page = await searches.admit(caller, () => history.list(toAsker(caller), wanted));
       const { nextCursor, isComplete } = page;
       const items = page.items.map((entry) => toSummary(entry, Date.now()));
       return { status: 200, body: { items, nextCursor, isComplete } };

@@ -32,18 +32,18 @@ export interface HistoryStore {
   /** Of the organisation's own; null: it is not kept. */
   readonly readInput: (key: ContentKey) => Promise<Uint8Array | null>;
   readonly readLines: (key: ContentKey, wish: LineWish) => Promise<HistoryLines>;
-  /** Over all organisations of the user. */
   /** The organisation's own that have not ended and match; null: more than one request cancels, or looks at. */
   readonly findCancellable: (asker: Asker, filter: HistoryFilter) => Promise<readonly string[] | null>;
   /** How many of these are the organisation's own. */
   readonly countOwn: (asker: Asker, ids: readonly string[]) => Promise<number>;
   /** Those of them that have not ended; returns how many these were. */
   readonly cancel: (asker: Asker, ids: readonly string[]) => Promise<number>;
+  /** Over all organisations of the user. */
   readonly locate: (userId: string, id: string) => Promise<HistoryLocation | null>;
 }
 
-/** Each may be busy for a second (walk.ts). */
-const HISTORY_CONNECTIONS = 3;
+/** One more than searches have at the same time (api/search-gate.ts), each of which may keep one busy for a second (walk.ts). */
+const HISTORY_CONNECTIONS = 4;
 
 /** A pool for the statements of this store. */
 export function createHistoryDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {
