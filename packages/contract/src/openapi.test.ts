@@ -81,7 +81,7 @@ describe.each(DOCUMENTS)("the OpenAPI document %s", (_whose, document) => {
     operations.map(([method, operation]) => [String(operation["operationId"]), method, operation] as const),
   )("documents for %s every status that any operation can have", (_id, method, operation) => {
     // What users have stored is of its own type.
-    const refused = /^(?:downloadPoolFile|downloadResultFile|get(?:Job)?ResultFile)$/u.test(
+    const refused = /^(?:downloadPoolFile|downloadArchive|downloadResultFile|get(?:Job)?ResultFile)$/u.test(
       String(operation["operationId"]),
     )
       ? "416"

@@ -11,5 +11,5 @@ export const AUDIT_ACTIONS: readonly string[] = listActions();
 function listActions(): readonly string[] {
   const tables: readonly OperationTable[] = [PLATFORM_API, UPLOADS_API];
   const named = tables.flatMap((table) => Object.values(table).map(({ audit }) => audit));
-  return [...new Set([...named.filter((name) => name !== null), ...OTHERS])].toSorted();
+  return [...new Set([...named.filter((name) => name !== null), ...OTHERS])].sort();
 }

@@ -54,7 +54,7 @@ async function readOwner(
 
 /** @param durations at least one */
 function measure(durations: readonly number[]): Durations {
-  const sorted = durations.toSorted((a, b) => a - b);
+  const sorted = [...durations].sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return { typical: at(0.5), long: at(0.9) };
 }

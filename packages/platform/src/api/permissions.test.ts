@@ -73,6 +73,7 @@ getMarketplaceEntry       -      -     yes    yes        yes   yes  yes yes    y
 listVersions              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 createVersion             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 getBuild                  -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+downloadArchive           -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 retireVersion             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 listApplications          -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 createApplication         -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
