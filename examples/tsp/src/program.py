@@ -5,6 +5,7 @@ import logging
 from dataclasses import dataclass
 
 import numpy as np
+from platform_service import checkpoint, report
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,8 @@ def run(data: Data, params: Params) -> dict:
             best, best_length = tour, length
             improvements += 1
             logger.info("restart %d: %d", restart + 1, length)
+            checkpoint({"length": int(best_length), "tour": best.tolist()})
+        report((restart + 1) / params.restarts, f"length {best_length}")
     return {"length": int(best_length), "tour": best.tolist(), "improvements": improvements}
 
 

@@ -229,7 +229,7 @@ export const SERVICE_API = {
     rate: "read",
     summary: "Follow an execution as server-sent events",
     description:
-      "`state`: the status record, first the current one, then each that follows. `progress`: what the run has reported of its progress, as `progress` of the status record. `log`: an array of log lines; with its `id` as Last-Event-ID a request continues behind these lines. After the last line comes the final `state`, then `end`, and the stream is closed. `closed` has `code` and `detail`: the platform ends the stream before, such as when it stops or the token has expired. A comment comes after 15 seconds without an event. Who may not read logs gets none.",
+      "`state`: the status record, first the current one, then each that follows. `progress`: what the run has reported of its progress, as `progress` of the status record. `partial`: a checkpoint that the run has made, with `at` and `bytes`, and up to 32 kB as `result`. `log`: an array of log lines; with its `id` as Last-Event-ID a request continues behind these lines. After the last line comes the final `state`, then `end`, and the stream is closed. `closed` has `code` and `detail`: the platform ends the stream before, such as when it stops or the token has expired. A comment comes after 15 seconds without an event. Who may not read logs gets none.",
     params: IdParams,
     headers: LastEventHeaders,
     responses: { 200: { description: "The events, until the execution has ended" } },

@@ -5,7 +5,7 @@ import type { CommandContext } from "../base/context.ts";
 import { replayExecution } from "./replay-execution.ts";
 import { findService } from "../project/find-service.ts";
 import { buildStartBody } from "../jobs/job-input.ts";
-import { describeFailure, paintStatus, waitForJob } from "../jobs/job.ts";
+import { describeFailure, describeProgress, paintStatus, waitForJob } from "../jobs/job.ts";
 import type { Job } from "../jobs/job.ts";
 import { readJobResult } from "../jobs/job-result.ts";
 import { formatJobLink, openSession } from "../base/session.ts";
@@ -152,13 +152,18 @@ async function followJob(
   const { output, signal } = context;
   const progress = output.startProgress(`Job ${job.id}`);
   const began = Date.now();
-  const clock = setInterval(() => progress.detail(`${Math.round((Date.now() - began) / SECOND)} s`), SECOND);
+  let reported = "";
+  const clock = setInterval(
+    () => progress.detail(`${reported}${Math.round((Date.now() - began) / SECOND)} s`),
+    SECOND,
+  );
   let shown: string = job.status;
   try {
     const last = await waitForJob(client, job.id, {
       signal,
       timeoutSeconds,
       onState: (seen) => {
+        if (seen.progress?.fraction !== undefined) reported = `${describeProgress(seen.progress)}  `;
         if (seen.status === shown) return;
         shown = seen.status;
         progress.step(`Job ${job.id}: ${seen.status}`);
@@ -187,15 +192,16 @@ async function finish(context: CommandContext, session: Session, job: Job) {
   const { output } = context;
   const link = formatJobLink(session.endpoint, job.id);
   const { answer, exact, stringify } = await retryRead(() => readJobResult(session, job.id), context.signal);
-  const { result, metadata, code, detail } = exact;
+  const { result, metadata, code, detail, partial } = exact;
   const succeeded = job.status === "SUCCEEDED";
   output.print(`Job     ${job.id}`);
   output.print(`Status  ${paintStatus(output, job.status)}`);
   if (succeeded) output.print(`Result\n${stringify(result ?? {})}`);
+  if (partial === true) output.print(`Partial result\n${stringify(result)}`);
   output.print(`Link    ${link}`);
   if (!succeeded) {
     output.note(`${output.paintNote("red", "error:")} ${describeFailure(answer)}`);
     output.note(`See its log with 'platform logs ${job.id}'.`);
   }
-  return { json: { ...job, result, metadata, code, detail, link }, stringify, succeeded };
+  return { json: { ...job, result, metadata, code, detail, partial, link }, stringify, succeeded };
 }

@@ -62,8 +62,9 @@ async function watchJob(
   try {
     if (signal.aborted) return null;
     for await (const event of streamJob(client, id, leaving.signal)) {
-      if (event.type !== "state") continue;
-      last = event.job;
+      if (event.type === "state") last = event.job;
+      else if (event.type === "progress" && last !== null) last = withProgress(last, event.progress);
+      else continue;
       onState?.(last);
     }
     return last;
@@ -82,6 +83,11 @@ export function printStatus(output: Output, job: Job, { code, detail }: FailureC
   output.print(`Status   ${paintStatus(output, job.status)}`);
   if (code !== undefined) output.print(`Code     ${cleanText(code)}`);
   if (detail !== undefined) output.print(`Detail   ${cleanText(detail)}`);
+  if (job.progress !== undefined) {
+    output.print(`Progress ${describeProgress(job.progress)} (${job.progress.at})`);
+    if (job.progress.checkpointAt !== undefined)
+      output.print(`Partial  kept at ${job.progress.checkpointAt}`);
+  }
   if (job.waiting !== undefined) output.print(`Waiting  ${describeWaiting(job.waiting)}`);
   output.print(`Created  ${job.createdAt}`);
   if (job.startedAt !== undefined) output.print(`Started  ${job.startedAt}`);
@@ -90,6 +96,20 @@ export function printStatus(output: Output, job: Job, { code, detail }: FailureC
   if (job.sandboxLevel !== undefined) output.print(`Sandbox  level ${job.sandboxLevel}`);
   if (job.expiresAt !== undefined) output.print(`Expires  ${job.expiresAt}`);
   if (job.logExpiresAt !== undefined) output.print(`Log until ${job.logExpiresAt}`);
+}
+
+function withProgress(job: Job, progress: Job["progress"]): Job {
+  return progress === undefined ? job : Object.assign({}, job, { progress });
+}
+
+const BAR_CELLS = 20;
+
+/** `[#####               ] 25 % loading`. */
+export function describeProgress({ fraction, message = "" }: NonNullable<Job["progress"]>): string {
+  if (fraction === undefined) return "not reported";
+  const filled = Math.floor(Math.min(1, Math.max(0, fraction)) * BAR_CELLS);
+  const bar = `[${"#".repeat(filled)}${" ".repeat(BAR_CELLS - filled)}] ${Math.floor(fraction * 100)} %`;
+  return message === "" ? bar : `${bar} ${cleanText(message)}`;
 }
 
 /** `QUEUE: it waits for its turn, or for free capacity; 12 before it, starts in about 30 s`. A newer platform may send reasons that this version does not know. */

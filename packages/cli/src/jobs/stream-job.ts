@@ -12,6 +12,7 @@ import type { Job } from "./job.ts";
 /** What the stream of a job says. */
 export type JobEvent =
   | { readonly type: "state"; readonly job: Job }
+  | { readonly type: "progress"; readonly progress: NonNullable<Job["progress"]> }
   | { readonly type: "log"; readonly entries: readonly LogEntry[] }
   /** The job has ended; the last state was its final one. */
   | { readonly type: "end" }
@@ -125,6 +126,8 @@ function toJobEvents({ event, data }: ServerEvent): readonly JobEvent[] {
   switch (event) {
     case "state":
       return [{ type: "state", job: JSON.parse(data) as Job }];
+    case "progress":
+      return [{ type: "progress", progress: JSON.parse(data) as NonNullable<Job["progress"]> }];
     case "log":
       return [{ type: "log", entries: JSON.parse(data) as readonly LogEntry[] }];
     case "end":

@@ -22,6 +22,13 @@ export type ExecutionEvent =
   | { readonly type: "log"; readonly lines: Uint8Array; readonly position: string }
   /** The run has said how far it is; its state is the same. */
   | { readonly type: "progress"; readonly record: ExecutionRecord }
+  /** A checkpoint that it has made, stored at this time; `text`: JSON text of an object, null: it is larger than what a stream sends. */
+  | {
+      readonly type: "partial";
+      readonly at: number;
+      readonly bytes: number;
+      readonly text: Uint8Array | null;
+    }
   | { readonly type: "end" }
   /** The platform ends the stream before the execution has ended. */
   | { readonly type: "closed"; readonly problem: Problem };
@@ -53,7 +60,7 @@ export interface Followers {
 
 /** Where streams read. */
 interface FollowersOptions {
-  readonly store: Pick<ExecutionStore, "readLog" | "readChanges">;
+  readonly store: Pick<ExecutionStore, "readLog" | "readChanges" | "readCheckpoint">;
   readonly room: StreamRoom;
   /** @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED */
   readonly find: WatchSources["find"];
@@ -67,7 +74,7 @@ const PAGE_BYTES = 32 * KILOBYTE;
 /** No stream is open at first. */
 export function createFollowers(options: FollowersOptions): Followers {
   const { store, room, find, requireLog } = options;
-  const { readLog, readChanges } = store;
+  const { readLog, readChanges, readCheckpoint } = store;
   const watches = createWatches({ find, readChanges });
   const readPage = createLogReader(readLog, PAGE_BYTES);
   return {
@@ -86,6 +93,7 @@ export function createFollowers(options: FollowersOptions): Followers {
         find,
         requireLog,
         readPage,
+        readCheckpoint,
       });
       return { events, stop: (problem) => watches.stop(watch, problem) };
     },
@@ -100,6 +108,7 @@ interface FollowParts {
   readonly find: WatchSources["find"];
   readonly requireLog: FollowersOptions["requireLog"];
   readonly readPage: ReturnType<typeof createLogReader>;
+  readonly readCheckpoint: ExecutionStore["readCheckpoint"];
 }
 
 async function* follow(watch: Watch, parts: FollowParts): AsyncGenerator<ExecutionEvent, void> {
@@ -108,10 +117,14 @@ async function* follow(watch: Watch, parts: FollowParts): AsyncGenerator<Executi
     let shown = await begin(watch, parts);
     let page = await parts.readPage(watch);
     yield { type: "state", record: shown };
+    let partialAt: number | null = null;
     for (; watch.ending === null; page = await parts.readPage(watch)) {
       // From before the lines are read: those of a final state are then all there.
       const record: ExecutionRecord = watch.record ?? shown;
       if (!isFinal(record.status)) yield* describeChange(shown, record);
+      const partial = await readPartial(watch, { record, partialAt }, parts.readCheckpoint);
+      if (partial !== null) yield partial;
+      partialAt = record.progress?.checkpointAt ?? partialAt;
       shown = record;
       yield* readLines(watch, page, parts.readPage);
       if (watch.ending === null && isFinal(record.status)) {
@@ -132,6 +145,19 @@ function describeChange(shown: ExecutionRecord, record: ExecutionRecord): readon
   if (record.status !== shown.status) return [{ type: "state", record }];
   const hasProgressed = JSON.stringify(record.progress) !== JSON.stringify(shown.progress);
   return hasProgressed && record.progress !== undefined ? [{ type: "progress", record }] : [];
+}
+
+/** The checkpoint of this record where it is newer than the one that was sent, and no result supersedes it. */
+async function readPartial(
+  { id, ownerId }: Watch,
+  { record, partialAt }: { readonly record: ExecutionRecord; readonly partialAt: number | null },
+  readCheckpoint: ExecutionStore["readCheckpoint"],
+): Promise<ExecutionEvent | null> {
+  const at = record.progress?.checkpointAt ?? null;
+  if (at === null || at === partialAt || record.status === "SUCCEEDED") return null;
+  const text = await readCheckpoint(id, ownerId);
+  if (text === null) return null;
+  return { type: "partial", at, bytes: text.length, text: text.length > PAGE_BYTES ? null : text };
 }
 
 /** The first state. After the stream is registered: a change during the query is not missed. */

@@ -319,3 +319,33 @@ test("a stream says how far the run is, each time that it reports", async () => 
     "end",
   ]);
 });
+
+test.each(["/hosted", "/jobs", ""])(
+  "at %s a stream shows what the code reports, and what it keeps, up to 32 kB",
+  async (prefix) => {
+    const { scene, follow } = await open();
+    const id = await startOne(scene);
+    const claim = await scene.claimOne();
+    const stream = await follow(`${prefix}/${id}/events`);
+    const waitFor = (event: string, count: number) =>
+      waitUntil(() => stream.seen.filter((seen) => seen.event === event).length === count);
+    await waitFor("state", 1);
+    await scene.store.noteProgress(claim, { progress: { fraction: 0.5, message: "half" }, checkpoint: null });
+    await waitFor("progress", 1);
+    await scene.store.noteProgress(claim, { progress: null, checkpoint: Buffer.from('{"n":1}') });
+    await waitFor("partial", 1);
+    const large = Buffer.from(`{"n":"${"x".repeat(40_000)}"}`);
+    await scene.store.noteProgress(claim, { progress: null, checkpoint: large });
+    await waitFor("partial", 2);
+    await scene.store.finish(claim, { status: "FAILED", code: "OWN", detail: "." });
+    await waitUntil(() => stream.hasEnded);
+    const find = (event: string) =>
+      stream.seen.flatMap((seen) => (seen.event === event ? [JSON.parse(seen.data) as unknown] : []));
+    expect(find("progress")[0]).toEqual({ fraction: 0.5, message: "half", at: expect.any(String) });
+    expect(find("partial")).toEqual([
+      { at: expect.any(String), bytes: 7, result: { n: 1 } },
+      { at: expect.any(String), bytes: 40_008 },
+    ]);
+    expect(find("state").at(-1)).toMatchObject({ status: "FAILED", progress: { fraction: 0.5 } });
+  },
+);

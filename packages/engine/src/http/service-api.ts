@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { isFinal } from "@platform/contract/execution";
+import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import { SERVICE_API } from "@platform/contract/service-api";
 import { Problem } from "@platform/contract/problems";
 import type { ByteRange } from "../base/byte-range.ts";
@@ -226,6 +226,8 @@ function renderExecutionEvent(event: ExecutionEvent, render: Tools<unknown>["ren
       ]);
     case "progress":
       return renderEvent("progress", JSON.stringify(toStatusRecord(event.record).progress ?? {}));
+    case "partial":
+      return renderPartial(event);
     case "end":
       return renderEvent("end", "{}");
     case "closed":
@@ -233,6 +235,17 @@ function renderExecutionEvent(event: ExecutionEvent, render: Tools<unknown>["ren
     default:
       return event satisfies never;
   }
+}
+
+/** The checkpoint as it came of the run: without line breaks. */
+function renderPartial({
+  at,
+  bytes,
+  text,
+}: Extract<ExecutionEvent, { readonly type: "partial" }>): Uint8Array {
+  const head = `event: partial\ndata: {"at":"${formatTimestamp(at)}","bytes":${bytes}`;
+  if (text === null) return Buffer.from(`${head}}\n\n`);
+  return Buffer.concat([Buffer.from(`${head},"result":`), text, Buffer.from("}\n\n")]);
 }
 
 function describeFile({ results }: Executions, { name, hash, bytes }: StoredFile): SentContent {
