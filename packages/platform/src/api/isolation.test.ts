@@ -16,9 +16,9 @@ interface Call {
   readonly organisationId?: string;
 }
 
-/** What the stranger has of their own: an organisation and a token. */
 /** A feed has no last page. */
 const ANY_CURSOR: unknown = expect.any(String);
+/** What the stranger has of their own: an organisation and a token. */
 const OWN_LISTS = new Set([
   "listOrganizations",
   "listPersonalAccessTokens",
