@@ -1,4 +1,5 @@
 import { isFinal } from "@platform/contract/execution";
+import { createTurns } from "../base/turns.ts";
 import type { ExecutionStore, LogPage } from "../store/execution-store.ts";
 import type { Watch } from "./watches.ts";
 
@@ -41,30 +42,5 @@ export function createLogReader(
     if (page === null) return null;
     const hasMore = page.nextCursor !== null && (isEnded || page.lines.length >= pageBytes);
     return { lines: page.lines, position: page.position, hasMore };
-  };
-}
-
-/** Runs what is given in turns: so many at the same time, never before its caller has the promise. */
-function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  const takeTurn = () =>
-    new Promise<void>((resolve) => {
-      if (running === atOnce) {
-        waiting.push(resolve);
-        return;
-      }
-      running += 1;
-      resolve();
-    });
-  return async (work) => {
-    await takeTurn();
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
   };
 }

@@ -8,7 +8,7 @@ import {
   createPostgresExecutionStore,
 } from "../store/executions/execution-store.ts";
 import { createFeedStore, encodePosition } from "../store/feed/feed.ts";
-import type { FeedReader } from "../store/feed/feed.ts";
+import type { FeedReader, FeedStore } from "../store/feed/feed.ts";
 import { createTestService, createTestUser } from "../testing/fixtures.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import { createTestStore } from "../testing/test-store.ts";
@@ -71,6 +71,34 @@ test("who waits gets what another process has committed, and goes on behind it",
   const next = feed.read(question(await feed.findStart(encodePosition(first.position))));
   await scene.store.cancel(id, owner.id);
   expect((await next).events.map(({ status, code }) => [status, code])).toEqual([["FAILED", "CANCELLED"]]);
+});
+
+test("readers at the same place share their queries, and no more than two run at a time", async () => {
+  const database = createExecutionDatabase(scene.home.target, { logger: scene.home.logger });
+  const store = createFeedStore(database);
+  const counts = { reads: 0, running: 0, most: 0 };
+  const read: FeedStore["read"] = async (...given) => {
+    counts.reads += 1;
+    counts.most = Math.max(counts.most, (counts.running += 1));
+    return await store.read(...given).finally(() => {
+      counts.running -= 1;
+    });
+  };
+  const feed = createFeed({ store: { ...store, read }, executions: scene.store, logger: SILENT });
+  onTestFinished(async () => {
+    await feed.close();
+    await database.close();
+  });
+  const begin = await feed.findStart(undefined);
+  const waiting = Array.from({ length: 200 }, () => feed.read(question(begin)));
+  const id = await start();
+  for (const { events } of await Promise.all(waiting))
+    expect(events.map(({ executionId }) => executionId)).toEqual([id]);
+  expect(counts.reads).toBeLessThan(100);
+  const limits = Array.from({ length: 20 }, (_, index) => index + 1);
+  await Promise.all(limits.map((limit) => feed.read({ ...question(begin), limit })));
+  expect(counts.most).toBe(2);
+  await scene.store.cancel(id, owner.id);
 });
 
 test("a change that no event announces is found by itself, such as a claim of another process", async () => {

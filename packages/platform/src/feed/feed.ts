@@ -6,6 +6,7 @@ import type { Logger } from "@platform/engine/base/logger";
 import type { StoreEvent } from "@platform/engine/store/execution-store";
 import { findStart } from "../store/feed/feed.ts";
 import type { FeedEvent, FeedReader, FeedStore } from "../store/feed/feed.ts";
+import { shareReads } from "./share-reads.ts";
 
 /*
  * The feed in one process: it gives committed changes their positions, and wakes who waits for them. While somebody waits here it does so at
@@ -56,6 +57,8 @@ export interface FeedOptions {
 }
 
 interface State extends FeedOptions {
+  /** For readers, of which there may be thousands. */
+  readonly readShared: FeedStore["read"];
   /** By `keyOf` the reader. */
   readonly waiting: Map<string, Set<() => void>>;
   /** Up to where readers were woken. */
@@ -72,6 +75,7 @@ interface State extends FeedOptions {
 export function createFeed(options: FeedOptions): Feed {
   const state: State = {
     ...options,
+    readShared: shareReads(options.store.read),
     waiting: new Map(),
     seen: 0,
     round: null,
@@ -165,7 +169,7 @@ async function read(state: State, question: FeedQuestion): Promise<FeedPage> {
   for (;;) {
     // Before the query, so that what is committed during it wakes.
     const waiting = wait(state, keyOf(reader), signal);
-    const events = await state.store.read(reader, after, limit).catch((error: unknown) => {
+    const events = await state.readShared(reader, after, limit).catch((error: unknown) => {
       waiting.leave();
       throw error;
     });

@@ -1,0 +1,23 @@
+import { createTurns } from "@platform/engine/base/turns";
+import type { FeedStore } from "../store/feed/feed.ts";
+
+/** How many reads run at the same time: starts and polls have most of the connections, which are the same ones. */
+const READS_AT_ONCE = 2;
+
+/** The same read; readers that are at the same place and wait for their turn share a query, however many they are. */
+export function shareReads(read: FeedStore["read"]): FeedStore["read"] {
+  const reads = new Map<string, ReturnType<FeedStore["read"]>>();
+  const takeTurn = createTurns(READS_AT_ONCE);
+  return async (reader, after, limit) => {
+    const key = `${reader?.kind ?? ""} ${reader?.id ?? ""} ${after} ${limit}`;
+    const known = reads.get(key);
+    if (known !== undefined) return await known;
+    const shared = takeTurn(() => {
+      // From here on it may miss what is committed now.
+      reads.delete(key);
+      return read(reader, after, limit);
+    });
+    reads.set(key, shared);
+    return await shared;
+  };
+}
