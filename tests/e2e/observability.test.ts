@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { get } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { REPOSITORY, findFreePort } from "../../tools/platform-process.ts";
@@ -46,6 +47,21 @@ async function scrape(): Promise<readonly Series[]> {
   ]);
   return readExposition(await answer.text());
 }
+
+function askAs(host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(metricsUrl, { headers: { host } }, (answer) => resolve(answer.resume().statusCode)).on(
+      "error",
+      reject,
+    );
+  });
+}
+
+test("metrics are not for web pages whose host name leads here", async () => {
+  expect(await Promise.all(["rebound.example", "localhost:9464", "127.0.0.1"].map(askAs))).toEqual([
+    403, 200, 200,
+  ]);
+});
 
 test("metrics count what was called and run, and have all that the dashboard and the alert rules ask for", async () => {
   expect(world.platform.readLog()).toContain(`"metrics":"${metricsUrl}"`);

@@ -16,6 +16,7 @@ import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { createExecutions } from "@platform/engine/executions/executions";
 import { registerDocs } from "@platform/engine/http/docs";
 import { localPresenter } from "@platform/engine/http/presenters";
+import { createHostCheck } from "@platform/engine/http/host-check";
 import { createHttpServer } from "@platform/engine/http/server";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createJsonCheck } from "@platform/engine/json-check/json-check";
@@ -33,7 +34,6 @@ import type { Output } from "../base/output.ts";
 import type { Settings } from "../base/settings.ts";
 import { createAnnouncingStore } from "./announcing-store.ts";
 import { ENVIRONMENT_FILE } from "./environment-file.ts";
-import { createHostCheck } from "./host-check.ts";
 import type { Fault } from "./fault-table.ts";
 import { createHoldingStore } from "./holding-store.ts";
 import { createFaultInjection } from "./inject-faults.ts";
@@ -253,7 +253,13 @@ async function createApp(
   { executions, versions, faults }: AppParts,
 ): Promise<App> {
   const app = createHttpServer({ logger });
-  app.addHook("onRequest", createHostCheck([options.host, ...options.allowedHosts]));
+  app.addHook(
+    "onRequest",
+    createHostCheck(
+      [options.host, ...options.allowedHosts],
+      (name) => `If the name is yours, start the server with --allow-host ${name}.`,
+    ),
+  );
   faults.addHooks(app);
   const receipts = createLocalReceipts(versions, () => describeUrl(app, options));
   receipts.registerKeys(app);

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { createHostCheck } from "@platform/engine/http/host-check";
 import { createHttpServer } from "@platform/engine/http/server";
 import { refuseOtherMethods } from "@platform/engine/http/methods";
 import type { HttpObserver } from "@platform/engine/http/request-observer";
@@ -9,6 +10,7 @@ import { EXPOSITION_TYPE } from "../observability/exposition.ts";
 import type { PlatformMetrics } from "../observability/platform-metrics.ts";
 import type { Shared } from "./shared.ts";
 
+const LOOPBACK = /^(?:localhost|127[.].*|::1)$/;
 /** Connections to the port of metrics; more are closed at once. */
 const MAX_SCRAPERS = 32;
 /** A client that sends its request slowly delays a stop for at most so long. */
@@ -57,11 +59,18 @@ export function listAddresses({ host, gatewayPort, apiPort, metrics }: Config): 
 
 /** Its own port, so that it is never where callers are. */
 function createMetricsServer(
-  { logger, closers, readiness }: Shared,
+  { logger, closers, readiness, config }: Shared,
   { scrape }: PlatformMetrics,
 ): FastifyInstance {
   const app = createHttpServer({ logger, ...readiness });
   app.server.maxConnections = MAX_SCRAPERS;
+  // Where other hosts reach it, they may know it by any name.
+  const host = config.metrics?.host ?? "";
+  if (LOOPBACK.test(host))
+    app.addHook(
+      "onRequest",
+      createHostCheck([], () => "Call it as localhost."),
+    );
   app.get("/metrics", async (_request, reply) => {
     reply.header("content-type", EXPOSITION_TYPE);
     return scrape();

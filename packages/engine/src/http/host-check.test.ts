@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createHostCheck } from "./host-check.ts";
 
-const check = createHostCheck(["0.0.0.0", "Lab.example.org"]);
+const check = createHostCheck(["0.0.0.0", "Lab.example.org"], (name) => `Allow ${name}.`);
 
 test.each([
   "localhost",
