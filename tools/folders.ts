@@ -84,7 +84,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/builds",
   ],
   "platform/postgres": ["engine/base", "engine/host"],
-  "platform/secrets": ["engine/base", "engine/project", "platform/store"],
+  "platform/secrets": ["engine/base", "engine/project", "platform/store", "platform/store/webhooks"],
+  "platform/webhooks": ["engine/base", "engine/queue", "platform/secrets", "platform/store/webhooks"],
   "platform/store/base": ["engine/base", "engine/store", "platform/postgres"],
   "platform/store/versions": [
     "engine/base",
@@ -134,6 +135,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/base",
   ],
   "platform/store/objects": ["platform/postgres", "platform/store/base"],
+  "platform/store/webhooks": [
+    "engine/base",
+    "platform/postgres",
+    "platform/store/audit",
+    "platform/store/base",
+  ],
   "platform/store/accounts": [
     "engine/base",
     "platform/postgres",
@@ -152,6 +159,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/pools",
     "platform/store/usage",
     "platform/store/versions",
+    "platform/store/webhooks",
   ],
   "platform/observability": [
     "engine/base",
@@ -244,6 +252,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/usage",
     "platform/store/versions",
     "platform/store/pools",
+    "platform/store/webhooks",
+    "platform/webhooks",
   ],
   "platform/gateway": [
     "platform/feed",

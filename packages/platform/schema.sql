@@ -818,6 +818,55 @@ create table version (
 CREATE INDEX version_archive ON public.version USING btree (archive_hash);
 CREATE INDEX version_content ON public.version USING btree (service_key, content_hash);
 
+create table webhook (
+  id uuid not null,
+  application_id uuid not null,
+  url text not null,
+  events text[] not null,
+  is_paused boolean not null default false,
+  secret text not null,
+  key_id text not null,
+  former_secret text,
+  former_key_id text,
+  former_until timestamp(3) with time zone,
+  created_by uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint webhook_former_consistent CHECK ((num_nulls(former_secret, former_key_id, former_until) = ANY (ARRAY[0, 3]))),
+  constraint webhook_application FOREIGN KEY (application_id) REFERENCES application(id),
+  constraint webhook_author FOREIGN KEY (created_by) REFERENCES platform_user(id),
+  constraint webhook_pkey PRIMARY KEY (id)
+);
+CREATE INDEX webhook_of_application ON public.webhook USING btree (application_id, id);
+
+create table webhook_delivery (
+  id uuid not null,
+  webhook_id uuid not null,
+  execution_id uuid,
+  event text not null,
+  body text not null,
+  status text not null default 'PENDING'::text,
+  attempt integer not null default 0,
+  next_at timestamp with time zone not null default now(),
+  give_up_at timestamp with time zone not null default (now() + '24:00:00'::interval),
+  lease_until timestamp with time zone,
+  worker_id text,
+  attempts jsonb not null default '[]'::jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint webhook_delivery_status CHECK ((status = ANY (ARRAY['PENDING'::text, 'DELIVERED'::text, 'FAILED'::text]))),
+  constraint webhook_delivery_webhook FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE,
+  constraint webhook_delivery_pkey PRIMARY KEY (id)
+);
+CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (webhook_id, next_at) WHERE (status = 'PENDING'::text);
+CREATE INDEX webhook_delivery_held ON public.webhook_delivery USING btree (webhook_id) WHERE (lease_until IS NOT NULL);
+CREATE INDEX webhook_delivery_log ON public.webhook_delivery USING btree (webhook_id, id);
+
+create table webhook_mark (
+  is_only boolean not null default true,
+  "position" bigint not null,
+  constraint webhook_mark_is_only CHECK (is_only),
+  constraint webhook_mark_pkey PRIMARY KEY (is_only)
+);
+
 create table worker (
   id text not null,
   cpu_milli integer not null,

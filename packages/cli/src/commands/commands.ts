@@ -68,6 +68,16 @@ import { upCommand } from "./up.ts";
 import { listVariablesCommand, removeVariableCommand, setVariableCommand } from "./variables.ts";
 import { verifyCommand } from "./verify.ts";
 import { versionsCommand } from "./versions.ts";
+import {
+  createWebhookCommand,
+  listWebhooksCommand,
+  redeliverWebhookCommand,
+  removeWebhookCommand,
+  rotateWebhookCommand,
+  setWebhookCommand,
+  showDeliveriesCommand,
+  testWebhookCommand,
+} from "./webhooks.ts";
 import { whoamiCommand } from "./whoami.ts";
 
 /** All commands by subject, in the order of the help and of the reference. */
@@ -163,6 +173,14 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       createKeyCommand,
       rotateKeyCommand,
       removeKeyCommand,
+      listWebhooksCommand,
+      createWebhookCommand,
+      setWebhookCommand,
+      rotateWebhookCommand,
+      testWebhookCommand,
+      showDeliveriesCommand,
+      redeliverWebhookCommand,
+      removeWebhookCommand,
       listTokensCommand,
       createTokenCommand,
       removeTokenCommand,

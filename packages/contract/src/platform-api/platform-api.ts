@@ -20,6 +20,7 @@ import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
 import { SIGN_UP_API } from "./sign-up.ts";
 import { USAGE_API } from "./usage.ts";
 import { VARIABLES_API } from "./variables.ts";
+import { WEBHOOKS_API } from "./webhooks.ts";
 
 /** All operations of the platform API, served below `/api`. */
 export const PLATFORM_API = {
@@ -45,4 +46,5 @@ export const PLATFORM_API = {
   ...AUDIT_API,
   ...SECRETS_API,
   ...VARIABLES_API,
+  ...WEBHOOKS_API,
 } as const;

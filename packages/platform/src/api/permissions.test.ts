@@ -139,6 +139,15 @@ deleteVariable            -      -     -      yes        yes   -    -   yes    y
 listOrganizationVariables -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 putOrganizationVariable   -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 deleteOrganizationVariable -     -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+listWebhooks              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+createWebhook             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+getWebhook                -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+putWebhook                -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+deleteWebhook             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+rotateWebhookSecret       -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+testWebhook               -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+listWebhookDeliveries     -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+redeliverWebhook          -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 `;
 
 const [HEAD = [], ...ROWS] = MATRIX.trim()

@@ -51,6 +51,8 @@ import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
 import { registerUploads } from "./uploads.ts";
 import type { UploadRoutesOptions } from "./uploads.ts";
+import { createWebhooks } from "../webhooks/webhooks.ts";
+import { createWebhookHandlers } from "./webhooks.ts";
 
 /** What the platform API works with. */
 export interface PlatformApiDeps extends Omit<Stores, "access">, KeptByPlatform, ContentRoom {
@@ -138,6 +140,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createSecretHandlers(variables),
       ...createVariableHandlers(variables),
       ...createExecutionsHandlers({ ...deps, receipts }),
+      ...createWebhookHandlers({ ...deps, sealed: createWebhooks(deps.webhooks, deps.secret) }),
       ...createJobHandlers({ ...deps, receipts, limits, noteStart: audit.noteStart, basePath: JOBS_PATH }),
       ...createEventHandlers(deps.feeds),
     },

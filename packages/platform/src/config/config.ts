@@ -26,7 +26,8 @@ import { COMMANDS, readCommand } from "./commands.ts";
 import type { Command } from "./commands.ts";
 import { ACCOUNT_SETTINGS } from "./account-settings.ts";
 import { ORGANISATION_SETTINGS } from "./organisation-settings.ts";
-import { LIMIT_SETTINGS } from "./limit-settings.ts";
+import { LIMIT_SETTINGS, readLimits } from "./limit-settings.ts";
+import type { LimitConfig } from "./limit-settings.ts";
 import { OBJECT_SETTINGS, readS3 } from "./object-settings.ts";
 import type { S3Settings } from "./object-settings.ts";
 import { OBSERVABILITY_SETTINGS, readObservability } from "./observability-settings.ts";
@@ -174,7 +175,7 @@ type SettingName = keyof typeof SETTINGS;
 type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
 
 /** All settings of a process, completed and checked by `readConfig`; frozen. Null: not set, and without a default. */
-export interface Config extends RetentionConfig, ObservabilityConfig {
+export interface Config extends LimitConfig, RetentionConfig, ObservabilityConfig {
   readonly command: Command;
   /** Whether the command prints JSON. */
   readonly json: boolean;
@@ -229,9 +230,6 @@ export interface Config extends RetentionConfig, ObservabilityConfig {
   readonly maxFileBytes: number;
   readonly minFreeDiskBytes: number;
   readonly queueLimits: QueueLimits;
-  readonly startsPerSecond: number;
-  /** Of one user, through the platform API. */
-  readonly writesPerSecond: number;
   /** A worker or builder that isolates user code less refuses to start. */
   readonly sandboxMin: SandboxLevel;
   /** Whether projects may have packages built from source. */
@@ -300,8 +298,7 @@ export function readConfig(): Config {
       perOwner: settings["max-queued-per-subscription"],
       total: settings["max-queued"],
     }),
-    startsPerSecond: settings["starts-per-second"],
-    writesPerSecond: settings["writes-per-second"],
+    ...readLimits(settings),
     sandboxMin: settings["sandbox-min"],
     allowsSourceBuilds: settings["source-builds"] === "allowed",
     network: Object.freeze({

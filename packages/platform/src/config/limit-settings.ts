@@ -1,7 +1,7 @@
-import { number } from "./settings.ts";
+import { addressRanges, number } from "./settings.ts";
 import type { Setting } from "./settings.ts";
 
-/** Settings of how fast requests may follow each other, by the name of their flags. */
+/** Settings of how fast requests may follow each other, and whom the platform calls, by the name of their flags. */
 export const LIMIT_SETTINGS = {
   "starts-per-second": number(
     "PLATFORM_STARTS_PER_SECOND",
@@ -15,4 +15,30 @@ export const LIMIT_SETTINGS = {
     { min: 0.1, max: 1_000_000, isWhole: false },
     20,
   ),
+  "webhook-open": addressRanges(
+    "PLATFORM_WEBHOOK_OPEN",
+    "Private or local IPv4 ranges in which webhooks are called too, separated by commas, such as 10.1.0.0/16",
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
+
+/** How fast requests may follow each other, and whom the platform calls; frozen with the other settings. */
+export interface LimitConfig {
+  readonly startsPerSecond: number;
+  /** Of one user, through the platform API. */
+  readonly writesPerSecond: number;
+  /** Closed IPv4 ranges in which webhooks are called too. */
+  readonly webhookOpen: readonly string[];
+}
+
+/** @param settings as they were parsed */
+export function readLimits(settings: {
+  readonly "starts-per-second": number;
+  readonly "writes-per-second": number;
+  readonly "webhook-open": readonly string[];
+}): LimitConfig {
+  return {
+    startsPerSecond: settings["starts-per-second"],
+    writesPerSecond: settings["writes-per-second"],
+    webhookOpen: settings["webhook-open"],
+  };
+}

@@ -38,6 +38,7 @@ test("what cannot be removed keeps nothing else from being removed, and is said 
       removeReadObjects: note("reads"),
       removeFullBuckets: note("buckets"),
       removeOldKeys: note("keys"),
+      removeOldDeliveries: note("deliveries"),
     },
     objects: {
       store: createLocalObjects(data.objects),
@@ -56,7 +57,8 @@ test("what cannot be removed keeps nothing else from being removed, and is said 
     },
   });
   await expect(collected).rejects.toBe(refused);
-  expect(asked.toSorted()).toEqual(["buckets", "files", "keys", "objects", "reads", "sign-ins", "uploads"]);
+  const all = ["buckets", "deliveries", "files", "keys", "objects", "reads", "sign-ins", "uploads"];
+  expect(asked.toSorted()).toEqual(all);
   expect(existsSync(left)).toBe(false);
   await rm(root, { recursive: true });
 });

@@ -55,7 +55,8 @@ export type GarbageReport = Readonly<
     | "files"
     | "uploads"
     | "parts"
-    | "reads",
+    | "reads"
+    | "deliveries",
     number
   >
 >;
@@ -120,6 +121,7 @@ async function collectRows({ garbage }: GarbageOptions, attempt: Attempt) {
     files: await attempt(garbage.removeEndedFiles),
     uploads: await attempt(garbage.removeOldUploads),
     reads: await attempt(garbage.removeReadObjects),
+    deliveries: await attempt(garbage.removeOldDeliveries),
   };
 }
 

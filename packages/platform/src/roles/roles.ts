@@ -17,6 +17,7 @@ import type { HttpServers } from "./http-servers.ts";
 import { startPython } from "./python.ts";
 import type { Python, Tools } from "./python.ts";
 import type { Shared } from "./shared.ts";
+import { startWebhooks } from "./webhooks.ts";
 
 interface WorkRoleOptions {
   /** Names this process in claims. */
@@ -35,6 +36,7 @@ export async function startRoles(
   const plays = (role: Role) => shared.config.roles.has(role);
   if (plays("gateway")) await startGateway(shared, gateway);
   if (plays("control")) await startControl(shared, api);
+  if (plays("control")) startWebhooks(shared);
   if (tools === null) return;
   const python = startPython(shared, tools);
   // Names this process in the claims of both roles.

@@ -37,6 +37,11 @@ export function createSigningKeyRing(secret: PlatformSecret): KeyRing {
   return createKeyRing(secret, "signing-keys");
 }
 
+/** The keys of secrets of webhooks; what is sealed is bound to the id of the webhook. */
+export function createWebhookRing(secret: PlatformSecret): KeyRing {
+  return createKeyRing(secret, "webhooks");
+}
+
 /** Derives the keys of one purpose. */
 function createKeyRing({ current, others }: PlatformSecret, purpose: string): KeyRing {
   const [own, ...rest] = [current, ...others].map((secret) => {

@@ -1,6 +1,7 @@
 import type { SigningKeyRecord, SigningKeyStore } from "../store/signing-keys.ts";
 import type { SealedSecret, VariableStore } from "../store/variables.ts";
-import { createSecretRing, createSigningKeyRing } from "./key-ring.ts";
+import type { SealedOtherwise, WebhookStore } from "../store/webhooks/webhooks.ts";
+import { createSecretRing, createSigningKeyRing, createWebhookRing } from "./key-ring.ts";
 import type { KeyRing, PlatformSecret } from "./key-ring.ts";
 import { bindSecret } from "./variables.ts";
 
@@ -8,11 +9,12 @@ import { bindSecret } from "./variables.ts";
 export interface SealedStores {
   readonly variables: Pick<VariableStore, "listSealedOtherwise" | "reseal">;
   readonly signingKeys: Pick<SigningKeyStore, "list" | "reseal">;
+  readonly webhooks: Pick<WebhookStore, "listSealedOtherwise" | "reseal">;
 }
 
 /** What `resealAll` did. */
 export interface ResealReport {
-  /** Secrets and signing keys that were sealed anew. */
+  /** Secrets of services and webhooks, and signing keys, that were sealed anew. */
   readonly resealed: number;
   /** What no key opens, as texts for the operator: it is left as it is. */
   readonly unopened: readonly string[];
@@ -26,13 +28,15 @@ const PAGE = 100;
  */
 export async function resealAll(stores: SealedStores, secret: PlatformSecret): Promise<ResealReport> {
   const keys = await resealSigningKeys(stores.signingKeys, createSigningKeyRing(secret));
+  const webhooks = await resealWebhooks(stores.webhooks, createWebhookRing(secret));
   const ring = createSecretRing(secret);
-  let resealed = keys.resealed;
+  let resealed = keys.resealed + webhooks.resealed;
   for (;;) {
     const pass = await resealSecrets(stores.variables, ring);
     resealed += pass.resealed;
     // Once more: processes that were not started anew yet may have set secrets with the other key meanwhile.
-    if (pass.opened === 0) return { resealed, unopened: [...keys.unopened, ...pass.unopened] };
+    if (pass.opened === 0)
+      return { resealed, unopened: [...keys.unopened, ...webhooks.unopened, ...pass.unopened] };
   }
 }
 
@@ -71,6 +75,23 @@ async function resealSigningKeys(store: SealedStores["signingKeys"], ring: KeyRi
     }
   }
   return { resealed, unopened };
+}
+
+async function resealWebhooks(store: SealedStores["webhooks"], ring: KeyRing): Promise<ResealReport> {
+  const unopened: string[] = [];
+  let resealed = 0;
+  let after: string | null = null;
+  for (;;) {
+    const page: readonly SealedOtherwise[] = await store.listSealedOtherwise(ring.keyId, after, PAGE);
+    for (const secret of page) {
+      const anew = tryReseal(ring, secret.sealed, secret.id, secret.keyId);
+      if (anew === "unopened") unopened.push(`the secret of the webhook ${secret.id}`);
+      else if (anew !== null && (await store.reseal(secret, anew))) resealed += 1;
+    }
+    if (page.length < PAGE) return { resealed, unopened };
+    // Both secrets of a webhook may be on two pages: those that were sealed anew are not listed again.
+    after = page.at(-2)?.id ?? null;
+  }
 }
 
 /** As `KeyRing.reseal`. */

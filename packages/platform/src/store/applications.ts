@@ -135,6 +135,8 @@ async function deleteApplication(database: Database, organisationId: string, id:
           update subscription set cancelled_at = now() where application_id in (select id from gone) and cancelled_at is null
         ), grants as (
           delete from data_pool_grant where application_id in (select id from gone)
+        ), webhooks as (
+          delete from webhook where application_id in (select id from gone)
         ) select id from gone cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.id)`,
       values: [id, organisationId],
       audited: ["application.delete"],

@@ -87,5 +87,11 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   usage_entry: { bounds: [], rest: "One for each execution, until it is added to its day." },
   variable: { bounds: ["variables"], rest: "Names of deleted ones are removed after 30 days." },
   version: { bounds: [], rest: "20 GB of live ones for an organisation, one build for each." },
+  webhook: { bounds: ["webhooks"], rest: "Deleted with the application." },
+  webhook_delivery: {
+    bounds: ["webhookTests"],
+    rest: "10,000 that wait for each webhook, beyond which it misses events; removed after seven days.",
+  },
+  webhook_mark: { bounds: [], rest: "One row." },
   worker: { bounds: [], rest: "One for each process of the platform." },
 };

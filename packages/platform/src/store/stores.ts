@@ -24,6 +24,8 @@ import { createSubscriptionStore } from "./subscriptions.ts";
 import { createUsageStore } from "./usage/usage.ts";
 import { createVersionStore } from "./versions/versions.ts";
 import { createVariableStore } from "./variables.ts";
+import { createDeliveryStore } from "./webhooks/deliveries.ts";
+import { createWebhookStore } from "./webhooks/webhooks.ts";
 
 /** All stores but that of executions. */
 export type Stores = ReturnType<typeof createStores>;
@@ -60,6 +62,8 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     references: createReferenceStore(database),
     poolFiles: createPoolFileStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
     measures: createMeasures(given),
+    webhooks: createWebhookStore(database),
+    deliveries: createDeliveryStore(database),
     uploads: createUploadStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
   };
 }

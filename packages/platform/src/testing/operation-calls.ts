@@ -3,6 +3,7 @@ import type { Operation } from "@platform/contract/operation";
 import { createTestClient, createTestPlan, createTestService, createTestUser } from "./fixtures.ts";
 import type { TestUser } from "./fixtures.ts";
 import type { TestInstance } from "./instance.ts";
+import { createWebhookId } from "../store/webhooks/webhooks.ts";
 
 /** Names and values of parameters. */
 export type Texts = Readonly<Record<string, string>>;
@@ -58,13 +59,20 @@ function listParams(ids: {
   pool: string;
   file: string;
   partner: string;
+  webhook: string;
+  delivery: string;
 }) {
   return {
     services: { key: ids.key, version: "1.0.0", planId: "basic", name: "API_TOKEN" },
     secrets: { name: "API_TOKEN" },
     variables: { name: "API_MODE" },
     marketplace: { key: ids.key },
-    applications: { id: ids.application, keyId: ids.keyId },
+    applications: {
+      id: ids.application,
+      keyId: ids.keyId,
+      webhookId: ids.webhook,
+      deliveryId: ids.delivery,
+    },
     subscriptions: { id: ids.subscription },
     "data-pools": {
       id: ids.pool,
@@ -107,6 +115,7 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
   const [invitation, revoked] = await createInvitations(instance, owner);
   await createVariables(instance, owner, service.serviceKey);
   const { pool, file, partner } = await createPool(instance, owner, client.applicationId);
+  const { webhook, delivery } = await createWebhook(instance, owner, client.applicationId);
   return {
     owner,
     params: listParams({
@@ -123,6 +132,8 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
       pool,
       file,
       partner,
+      webhook,
+      delivery,
     }),
     links: { invitation: revoked.token },
     references: {
@@ -145,6 +156,25 @@ async function createVariables({ stores }: TestInstance, owner: TestUser, servic
       ["API_MODE", variable],
     ] as const)
       await stores.variables.put({ organisationId, serviceKey: key }, name, value);
+}
+
+/** A webhook with a message. */
+async function createWebhook({ stores }: TestInstance, owner: TestUser, applicationId: string) {
+  const { organisationId, userId: createdBy } = owner;
+  const scope = { organisationId, applicationId };
+  const webhook = createWebhookId();
+  const secret = { sealed: "sealed", keyId: "test" };
+  const url = "https://example.org/hook";
+  await stores.webhooks.create(scope, {
+    id: webhook,
+    url,
+    events: ["execution.failed"],
+    ...secret,
+    createdBy,
+  });
+  const delivery = await stores.deliveries.addTest({ ...scope, webhookId: webhook }, () => "{}");
+  if (delivery === null) throw new Error("There is no webhook.");
+  return { webhook, delivery: delivery.id };
 }
 
 /** A data pool with a file, which another organisation and an application may read. */
@@ -238,6 +268,9 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
       serviceKey: references["serviceKey"],
       applicationId: references["applicationId"],
     },
+    createWebhook: { url: "https://example.org/hook" },
+    putWebhook: { isPaused: true },
+    rotateWebhookSecret: { oldEndsInHours: 0 },
     putSecret: { value: "a value that is long" },
     putOrganizationSecret: { value: "a value that is long" },
     putVariable: { value: "another value" },

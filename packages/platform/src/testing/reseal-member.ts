@@ -13,7 +13,7 @@ const database = createDatabase(
   { host, port: 5432, user: "platform", database: name },
   { logger: createRecordingLogger(), limits: MAINTENANCE },
 );
-const { variables, signingKeys } = createStores(database);
+const { variables, signingKeys, webhooks } = createStores(database);
 let left = Number(count);
 const dying: typeof variables = {
   ...variables,
@@ -23,5 +23,5 @@ const dying: typeof variables = {
     return await variables.reseal(former, sealed);
   },
 };
-await resealAll({ variables: dying, signingKeys }, { current, others: [other] });
+await resealAll({ variables: dying, signingKeys, webhooks }, { current, others: [other] });
 await database.close();

@@ -116,6 +116,13 @@ export const BOUNDS = {
     of: "The organisation",
     remedy: "finish one or give it up; after a day in which nothing arrives it ends by itself",
   },
+  webhooks: { limit: 20, what: "webhooks", of: "The application", remedy: "delete one first" },
+  webhookTests: {
+    limit: 10,
+    what: "test messages that are not delivered yet",
+    of: "The webhook",
+    remedy: "wait until one is delivered or given up",
+  },
 } as const satisfies Record<string, Bound>;
 
 /** Name of a bound. */

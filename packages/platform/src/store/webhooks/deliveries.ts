@@ -1,0 +1,250 @@
+import type { WebhookDelivery } from "@platform/contract/platform-api/webhooks";
+import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
+import type { Database, RunStatement } from "../../postgres/database.ts";
+import { requireRoom } from "../base/bounds.ts";
+import { selectMilliseconds } from "../base/columns.ts";
+import { cutPage, decodeCursor } from "../base/page.ts";
+import type { Page, PageRequest } from "../base/page.ts";
+import { IS_OWN_WEBHOOK, toWebhookValues } from "./webhooks.ts";
+import type { SealedWebhookSecret, WebhookKey } from "./webhooks.ts";
+
+/*
+ * The queue of messages to webhooks. Each webhook has a few under way at a time, so a slow one delays nobody; a message is held by a lease
+ * that outlives its call, so what a lost process has begun is sent again: at least once.
+ */
+
+/** Messages of one webhook that are sent at the same time. */
+const AT_ONCE_EACH = 4;
+/** Tries that a message keeps the record of: the last ones. */
+const KEPT_ATTEMPTS = 20;
+
+/** One try to deliver a message. */
+interface Attempt {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly status: number | null;
+  readonly failure: string | null;
+  readonly durationMs: number;
+}
+
+/** A message and what became of it; times in milliseconds since the epoch. */
+export interface DeliveryRecord extends Pick<
+  WebhookDelivery,
+  "id" | "event" | "executionId" | "status" | "tries"
+> {
+  /** Null: it is tried no more. */
+  readonly nextAt: number | null;
+  readonly createdAt: number;
+  readonly attempts: readonly Attempt[];
+}
+
+/** The right to send a message once. */
+export interface DeliveryClaim {
+  readonly id: string;
+  readonly attempt: number;
+  readonly workerId: string;
+  readonly webhookId: string;
+  readonly url: string;
+  readonly body: string;
+  /** The current one first. */
+  readonly secrets: readonly SealedWebhookSecret[];
+  /** After which it is given up. Milliseconds since the epoch. */
+  readonly giveUpAt: number;
+}
+
+/** What becomes of a message after a try. */
+export type DeliveryEnd =
+  | { readonly status: "DELIVERED" }
+  /** `isGone`: the receiver wants none any more, and its webhook is paused. */
+  | { readonly status: "FAILED"; readonly isGone: boolean }
+  | { readonly status: "PENDING"; readonly pauseMs: number };
+
+/** Messages to webhooks. */
+export interface DeliveryStore {
+  /** Newest first; null: no such webhook of the organisation. */
+  readonly list: (
+    key: WebhookKey,
+    filter: PageRequest & { readonly status?: WebhookDelivery["status"] | undefined },
+  ) => Promise<Page<DeliveryRecord> | null>;
+  /** A message beside the events of executions. @throws Problem QUOTA_EXCEEDED */
+  readonly addTest: (key: WebhookKey, body: (id: string) => string) => Promise<DeliveryRecord | null>;
+  /** Makes it due now, and for another day. */
+  readonly redeliver: (key: WebhookKey, deliveryId: string) => Promise<DeliveryRecord | null>;
+  /** Messages that are due, of each webhook in turn. */
+  readonly claim: (
+    workerId: string,
+    limit: number,
+    leaseSeconds: number,
+  ) => Promise<readonly DeliveryClaim[]>;
+  /** False: another process has claimed it meanwhile, or the webhook was deleted. */
+  readonly settle: (claim: DeliveryClaim, attempt: Attempt, end: DeliveryEnd) => Promise<boolean>;
+  /** For a process that stops: it is due again. */
+  readonly giveBack: (claim: DeliveryClaim) => Promise<void>;
+}
+
+const COLUMNS = `d.id, d.event, d.execution_id as "executionId", d.status, d.attempt as tries,
+  case when d.status = 'PENDING' then ${selectMilliseconds("d.next_at")} end as "nextAt", ${selectMilliseconds("d.created_at")} as "createdAt",
+  d.attempts`;
+
+/** The store of messages in PostgreSQL. */
+export function createDeliveryStore(database: Database): DeliveryStore {
+  return {
+    list: (key, filter) => listDeliveries(database, key, filter),
+    addTest: (key, body) => database.transaction((run) => insertTest(run, key, body)),
+    redeliver: (key, deliveryId) => redeliver(database, key, deliveryId),
+    claim: (workerId, limit, leaseSeconds) => claimDeliveries(database, { workerId, limit, leaseSeconds }),
+    settle: (claim, attempt, end) => settleDelivery(database, claim, { attempt, end }),
+    giveBack: async ({ id, attempt, workerId }) => {
+      await database.query({
+        text: `update webhook_delivery set lease_until = null, worker_id = null
+          where id = $1 and attempt = $2 and worker_id = $3 and status = 'PENDING'`,
+        values: [id, attempt, workerId],
+        idempotent: true,
+      });
+    },
+  };
+}
+
+async function listDeliveries(
+  database: Database,
+  key: WebhookKey,
+  { cursor, limit, status }: PageRequest & { readonly status?: WebhookDelivery["status"] | undefined },
+): Promise<Page<DeliveryRecord> | null> {
+  const values = toWebhookValues(key);
+  if (values === null) return null;
+  const [before] = decodeCursor(cursor, [isUuid]) ?? [null];
+  const rows = await database.query<DeliveryRecord | { readonly id: null }>({
+    // One row of nulls: a webhook without messages.
+    text: `select found.* from webhook w left join lateral (
+        select ${COLUMNS} from webhook_delivery d
+        where d.webhook_id = w.id and ($4::uuid is null or d.id < $4) and ($5::text is null or d.status = $5)
+        order by d.id desc limit $6
+      ) found on true where ${IS_OWN_WEBHOOK} order by found.id desc`,
+    values: [...values, before, status ?? null, limit + 1],
+    idempotent: true,
+  });
+  if (rows.length === 0) return null;
+  const deliveries = rows.filter((row): row is DeliveryRecord => row.id !== null);
+  return cutPage(deliveries, limit, ({ id }) => [id]);
+}
+
+async function insertTest(
+  run: RunStatement,
+  key: WebhookKey,
+  createBody: (id: string) => string,
+): Promise<DeliveryRecord | null> {
+  const values = toWebhookValues(key);
+  if (values === null) return null;
+  await run({ text: `select w.id from webhook w where ${IS_OWN_WEBHOOK} for no key update`, values });
+  await requireRoom(run, "webhookTests", {
+    text: "from webhook_delivery where webhook_id = $1 and status = 'PENDING' and execution_id is null",
+    values: [key.webhookId],
+  });
+  const id = createUuidV7();
+  const [row] = await run<DeliveryRecord>({
+    text: `insert into webhook_delivery as d (id, webhook_id, event, body)
+      select $4, w.id, 'test', $5 from webhook w where ${IS_OWN_WEBHOOK} returning ${COLUMNS}`,
+    values: [...values, id, createBody(id)],
+    audited: ["webhook.test"],
+  });
+  return row ?? null;
+}
+
+async function redeliver(
+  database: Database,
+  key: WebhookKey,
+  deliveryId: string,
+): Promise<DeliveryRecord | null> {
+  const values = toWebhookValues(key);
+  if (values === null || !isUuid(deliveryId)) return null;
+  const [row] = await database.query<DeliveryRecord>({
+    text: `update webhook_delivery d set status = 'PENDING', next_at = now(), give_up_at = now() + interval '24 hours'
+      from webhook w where d.id = $4 and d.webhook_id = w.id and ${IS_OWN_WEBHOOK} returning ${COLUMNS}`,
+    values: [...values, deliveryId],
+    idempotent: true,
+    audited: ["webhook.redeliver"],
+  });
+  return row ?? null;
+}
+
+/** Tests are sent also by a webhook that is paused. */
+const IS_DUE = `d.status = 'PENDING' and d.next_at <= now() and (d.lease_until is null or d.lease_until <= now())
+  and (not w.is_paused or d.execution_id is null)`;
+
+async function claimDeliveries(
+  database: Database,
+  {
+    workerId,
+    limit,
+    leaseSeconds,
+  }: { readonly workerId: string; readonly limit: number; readonly leaseSeconds: number },
+): Promise<readonly DeliveryClaim[]> {
+  const rows = await database.query<ClaimRow>({
+    name: "webhook-claim",
+    text: `with due as materialized (
+        -- A few of each webhook, fewer where some are under way: the first ones of all come before the second ones of any.
+        select d.id, d.turn from webhook w cross join lateral (
+          select d.id, d.next_at, row_number() over (order by d.next_at, d.id) as turn from (
+            select d.id, d.next_at from webhook_delivery d where d.webhook_id = w.id and ${IS_DUE}
+            order by d.next_at, d.id
+            limit greatest(0, ${AT_ONCE_EACH} - (select count(*) from webhook_delivery h
+              where h.webhook_id = w.id and h.lease_until is not null and h.lease_until > now()))
+            for update of d skip locked
+          ) d
+        ) d order by d.turn, d.next_at limit $2
+      ), claimed as (
+        update webhook_delivery d set attempt = d.attempt + 1, worker_id = $1, lease_until = now() + make_interval(secs => $3)
+        where d.id in (select id from due) returning d.*
+      )
+      select d.id, d.attempt, d.webhook_id as "webhookId", w.url, d.body, ${selectMilliseconds("d.give_up_at")} as "giveUpAt",
+        w.secret, w.key_id as "keyId", case when w.former_until > now() then w.former_secret end as "formerSecret",
+        w.former_key_id as "formerKeyId"
+      from claimed d join webhook w on w.id = d.webhook_id`,
+    values: [workerId, limit, leaseSeconds],
+  });
+  return rows.map(({ secret, keyId, formerSecret, formerKeyId, ...claim }) => ({
+    ...claim,
+    workerId,
+    secrets: [
+      { sealed: secret, keyId },
+      ...(formerSecret === null || formerKeyId === null
+        ? []
+        : [{ sealed: formerSecret, keyId: formerKeyId }]),
+    ],
+  }));
+}
+
+interface ClaimRow extends Omit<DeliveryClaim, "workerId" | "secrets"> {
+  readonly secret: string;
+  readonly keyId: string;
+  readonly formerSecret: string | null;
+  readonly formerKeyId: string | null;
+}
+
+async function settleDelivery(
+  database: Database,
+  { id, attempt: number, workerId }: DeliveryClaim,
+  { attempt, end }: { readonly attempt: Attempt; readonly end: DeliveryEnd },
+): Promise<boolean> {
+  const rows = await database.query({
+    name: "webhook-settle",
+    text: `with settled as (
+        update webhook_delivery d set status = $4, next_at = now() + make_interval(secs => $5), lease_until = null, worker_id = null,
+          attempts = jsonb_path_query_array(d.attempts, '$[last - ${KEPT_ATTEMPTS - 2} to last]') || $6::jsonb
+        where d.id = $1 and d.attempt = $2 and d.worker_id = $3 and d.status = 'PENDING' returning d.webhook_id
+      ), paused as (
+        update webhook set is_paused = true where $7::boolean and id in (select webhook_id from settled)
+      ) select 1 from settled`,
+    values: [
+      id,
+      number,
+      workerId,
+      end.status,
+      end.status === "PENDING" ? end.pauseMs / 1_000 : 0,
+      JSON.stringify([attempt]),
+      end.status === "FAILED" && end.isGone,
+    ],
+    idempotent: true,
+  });
+  return rows.length > 0;
+}

@@ -1,0 +1,127 @@
+import type { ExecutionStatus } from "@platform/contract/execution";
+import { createUuidV7 } from "@platform/engine/base/uuid";
+import type { Database, RunStatement } from "../../postgres/database.ts";
+import { selectMilliseconds } from "../base/columns.ts";
+
+/** A change of an execution of which a webhook is told, as the feed has it. */
+export interface Change {
+  readonly executionId: string;
+  readonly status: ExecutionStatus;
+  /** Why it did not succeed; null: no reason is known, or none is needed. */
+  readonly code: string | null;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly serviceKey: string;
+  /** MAJOR.MINOR.PATCH */
+  readonly version: string;
+  readonly subscriptionId: string;
+}
+
+/** What a change is sent as. */
+export interface Message {
+  readonly event: string;
+  readonly body: string;
+}
+
+/** Events of the feed that one transaction reads. */
+const AT_ONCE = 500;
+/** Messages that wait for one webhook; beyond, it misses events, which stay in the feed. */
+const MOST_WAITING = 10_000;
+
+/** How many events were read; `nobody`: there is no webhook, and all events so far are passed over; `elsewhere`: another process reads them. */
+export type FanOut = number | "nobody" | "elsewhere";
+
+/**
+ * Makes messages of the next events of the feed, once for each webhook of the application that asks for them; one process at a time.
+ *
+ * @param describe the message of a change; pure
+ */
+export async function fanOut(database: Database, describe: (change: Change) => Message): Promise<FanOut> {
+  const [asked] = await database.query<{ isAsked: boolean }>({
+    // A webhook that is being made is told of what follows its commit.
+    text: `with passed as (
+        update webhook_mark set position = last.position from feed_mark last
+        where last.name = 'sequenced' and webhook_mark.position < last.position and not exists (select 1 from webhook)
+      ) select exists (select 1 from webhook) as "isAsked"`,
+    idempotent: true,
+  });
+  if (asked?.isAsked !== true) return "nobody";
+  return await database.transaction(async (run) => {
+    const [mark] = await run<{ position: string }>({
+      text: "select position::text from webhook_mark for update skip locked",
+    });
+    if (mark === undefined) return "elsewhere";
+    const events = await readEvents(run, mark.position);
+    const last = events.at(-1);
+    if (last === undefined) return 0;
+    await addMessages(run, events, describe);
+    await run({ text: "update webhook_mark set position = $1", values: [last.position] });
+    return new Set(events.map(({ position }) => position)).size;
+  });
+}
+
+/** An event, once for each webhook that is told of it; without one, once with null. */
+interface EventRow extends Change {
+  readonly position: string;
+  readonly webhookId: string | null;
+}
+
+async function readEvents(run: RunStatement, after: string): Promise<readonly EventRow[]> {
+  return await run<EventRow>({
+    text: `with event as materialized (
+        select * from feed_event where position > $1 order by position limit ${AT_ONCE}
+      ), asked as materialized (
+        select w.* from webhook w where w.application_id in (select application_id from event) and not w.is_paused
+          and (select count(*) from (
+            select 1 from webhook_delivery d where d.webhook_id = w.id and d.status = 'PENDING' limit ${MOST_WAITING}
+          ) waiting) < ${MOST_WAITING}
+      )
+      select e.position::text, e.execution_id as "executionId", e.status, e.code, ${selectMilliseconds("e.at")} as at,
+        e.service_key as "serviceKey", e.version, e.subscription_id as "subscriptionId", w.id as "webhookId"
+      from event e left join asked w on w.application_id = e.application_id and 'execution.' || lower(e.status) = any (w.events)
+        and w.created_at <= e.at
+      order by e.position, w.id`,
+    values: [after],
+  });
+}
+
+async function addMessages(
+  run: RunStatement,
+  events: readonly EventRow[],
+  describe: (change: Change) => Message,
+): Promise<void> {
+  const messages = events
+    .filter(({ webhookId }) => webhookId !== null)
+    .map(({ position: _position, webhookId, ...change }) => ({
+      id: createUuidV7(),
+      webhookId,
+      executionId: change.executionId,
+      ...describe(change),
+    }));
+  if (messages.length === 0) return;
+  await run({
+    text: `insert into webhook_delivery (id, webhook_id, execution_id, event, body)
+      select m.* from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[]) as m (id, webhook_id, execution_id, event, body)
+      -- It may have been deleted since it was read.
+      where exists (select 1 from webhook w where w.id = m.webhook_id for key share)`,
+    values: [
+      messages.map(({ id }) => id),
+      messages.map(({ webhookId }) => webhookId),
+      messages.map(({ executionId }) => executionId),
+      messages.map(({ event }) => event),
+      messages.map(({ body }) => body),
+    ],
+  });
+}
+
+/** Removes messages of a week ago; returns how many. */
+export async function removeOldDeliveries(database: Pick<Database, "query">, limit: number): Promise<number> {
+  const rows = await database.query({
+    text: `delete from webhook_delivery where id in (
+        select id from webhook_delivery where created_at < now() - interval '7 days' limit $1
+      ) returning id`,
+    values: [limit],
+    idempotent: true,
+  });
+  return rows.length;
+}
