@@ -221,6 +221,7 @@ test("a receiver that is slow holds up no other", async () => {
   start();
   for (let count = 0; count < 50; count++) await addEvent("SUCCEEDED");
   await expect.poll(() => at("/slow").length).toBe(4);
+  await expect.poll(isAllRead).toBe(true);
   await createWebhook("/quick");
   await addEvent("SUCCEEDED");
   await expect.poll(() => at("/quick").length).toBe(1);
