@@ -62,7 +62,7 @@ export const EXECUTION_ACTIONS_API = {
     ...WRITES,
     path: "/executions/cancel",
     allows: "run",
-    audit: "execution.cancel",
+    audit: "executions.cancel",
     summary: "Cancel executions",
     description: `By their ids, at most ${MOST_IDS}, or all that a filter matches, at most ${MOST_CANCELLED}. Jobs, and what applications of the organisation have started; ids of others are as if they did not exist. What waits ends at once, what runs within seconds.`,
     body: CancelSchema,

@@ -35,7 +35,7 @@ const start = async (owner: Owner) => {
 const cancel = async (body: unknown, user = scene.provider) => call(user, "POST /executions/cancel", body);
 const read = async (owner: Owner, id: string) => scene.store.find(id, owner.id);
 const listEntries = async () => {
-  const { body } = await call(scene.provider, "GET /audit-events?action=execution.cancel");
+  const { body } = await call(scene.provider, "GET /audit-events?action=executions.cancel");
   return body["items"] as readonly { changes: unknown }[];
 };
 

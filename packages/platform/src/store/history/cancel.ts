@@ -119,7 +119,7 @@ export async function cancelAll(
       name: "history-cancel",
       text: CANCEL,
       values: [organisationId, batch, batch[0], batch.at(-1), CANCELLED_BEFORE.detail],
-      audited: ["execution.cancel"],
+      audited: ["executions.cancel"],
     });
     cancelled += row?.cancelled ?? 0;
   }
