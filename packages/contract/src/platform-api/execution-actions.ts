@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
-import { WRITES } from "./common.ts";
+import { SERVICE_API } from "../service-api.ts";
+import { VersionNumber, WRITES } from "./common.ts";
 import { ExecutionFilter } from "./executions.ts";
 
 /** Ids of one request. */
@@ -68,5 +69,31 @@ export const EXECUTION_ACTIONS_API = {
     body: CancelSchema,
     responses: { 200: { description: "What became of them", schema: CancelledSchema } },
     problems: ["CONFLICT"],
+  },
+  startSubscriptionExecution: {
+    ...SERVICE_API.startExecution,
+    scope: "organisation",
+    allows: "run",
+    path: "/subscriptions/{id}/executions",
+    audit: "subscription.try",
+    summary: "Start an execution as an application",
+    description:
+      "To try a subscription: the execution belongs to it, as if its application had started it at the gateway. It counts for the plan and for the limits of the application. A 201 means that it is durable.",
+    params: Type.Object({ id: Type.String({ description: "Identifier of the subscription" }) }),
+    query: Type.Object({
+      version: Type.Optional({
+        ...VersionNumber,
+        description: "MAJOR.MINOR.PATCH; default: the version that the subscription names",
+      }),
+    }),
+    problems: [
+      "NOT_FOUND",
+      "SERVICE_NOT_FOUND",
+      "NOT_SUBSCRIBED",
+      "VERSION_RETIRED",
+      "DATA_REFERENCE_INVALID",
+      "RATE_LIMITED",
+      "QUOTA_EXCEEDED",
+    ],
   },
 } as const satisfies OperationTable;

@@ -11,7 +11,7 @@ import type { PlatformCaller } from "./caller.ts";
 import { readFilter, toAsker } from "./executions.ts";
 import type { SearchGate } from "./search-gate.ts";
 
-type Handlers = OperationHandlers<typeof EXECUTION_ACTIONS_API, PlatformCaller>;
+type Handlers = Pick<OperationHandlers<typeof EXECUTION_ACTIONS_API, PlatformCaller>, "cancelExecutions">;
 type CancelRequest = Parameters<Handlers["cancelExecutions"]>[0];
 
 /** How many more than were expected are cancelled as well: executions are started meanwhile. */

@@ -81,15 +81,9 @@ function createReaders({
   };
 }
 
-function createContentReaders({
-  history,
-  executions,
-  receipts,
-}: ExecutionDeps): Pick<
-  Handlers,
-  "getExecutionInput" | "getExecutionResult" | "listResultFiles" | "downloadResultFile"
-> {
-  const handlers = createExecutionHandlers<HistoryDetails>({
+/** The handlers of the service API, for an execution that was found. */
+function createHandlersOfFound(executions: Executions, receipts: ReceiptIssuer) {
+  return createExecutionHandlers<HistoryDetails>({
     executions,
     receipts,
     presenter: hostedPresenter,
@@ -103,6 +97,17 @@ function createContentReaders({
     },
     baseOf: () => EXECUTIONS_PATH,
   });
+}
+
+function createContentReaders({
+  history,
+  executions,
+  receipts,
+}: ExecutionDeps): Pick<
+  Handlers,
+  "getExecutionInput" | "getExecutionResult" | "listResultFiles" | "downloadResultFile"
+> {
+  const handlers = createHandlersOfFound(executions, receipts);
   const findOwn = async (caller: PlatformCaller, id: string): Promise<HistoryDetails> => {
     const found = await requireFound(history, caller, id);
     if (found.kind === "incoming") throw new Problem("NOT_SHARED");

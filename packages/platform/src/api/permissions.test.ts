@@ -110,6 +110,7 @@ locateExecution           -      -     yes    yes        yes   yes  yes yes    y
 countExecutions           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 explainExecution          -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 cancelExecutions          -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
+startSubscriptionExecution -     -     -      yes        yes   -    yes yes    yes   -       yes     -        -
 listDataPools             -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 createDataPool            -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 getDataPool               -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

@@ -116,7 +116,17 @@ function parseChange(payload: string): AccessChange {
   return kind === "service" ? { serviceKey: id } : null;
 }
 
-interface StoredVersion extends StoredResources, Omit<GrantedVersion, "resources"> {}
+/** A GrantedVersion as statements return it. */
+export interface StoredVersion extends StoredResources, Omit<GrantedVersion, "resources"> {}
+
+/** SQL: a version as `toGrantedVersion` takes it; aliases of rows of `version` and `service`. */
+export function describeGrantedVersion(version: string, service: string): string {
+  return `json_build_object(
+            'id', ${version}.id, 'version', concat_ws('.', ${version}.major, ${version}.minor, ${version}.patch),
+            'cpu_milli', ${version}.cpu_milli, 'memory_milli', ${version}.memory_milli, 'timeoutSeconds', ${version}.timeout_seconds,
+            'inputSchema', ${version}.input_schema, 'isRetired', ${version}.retired_at is not null,
+            'kept', json_build_object('result', ${service}.result_days, 'log', ${service}.log_days))`;
+}
 
 interface Row {
   /** Of the application; null when it was deleted or never existed. */
@@ -168,11 +178,7 @@ function readRow(
         (select json_build_object('id', b.id, 'isPaused', b.paused_at is not null,
             'startsPerMinute', (select p.starts_per_minute from plan p where p.id = b.plan_id)) from subscription b
           where b.application_id = $1 and b.service_key = s.key and b.cancelled_at is null) as subscription,
-        (select json_build_object(
-            'id', v.id, 'version', concat_ws('.', v.major, v.minor, v.patch), 'cpu_milli', v.cpu_milli,
-            'memory_milli', v.memory_milli, 'timeoutSeconds', v.timeout_seconds,
-            'inputSchema', v.input_schema, 'isRetired', v.retired_at is not null,
-            'kept', json_build_object('result', s.result_days, 'log', s.log_days))
+        (select ${describeGrantedVersion("v", "s")}
           from version v where v.service_key = s.key and v.major = $4 and v.minor = $5 and v.patch = $6) as version
       from service s where s.key = $3 and (s.publication = 'marketplace' or exists (
         select 1 from application a where a.id = $1 and (a.organisation_id = s.organisation_id or exists (
@@ -198,7 +204,8 @@ function toGrant(row: Row, subscription: NonNullable<Row["subscription"]>, organ
   };
 }
 
-function toGrantedVersion({ cpu_milli, memory_milli, ...version }: StoredVersion): GrantedVersion {
+/** The version of a stored one. */
+export function toGrantedVersion({ cpu_milli, memory_milli, ...version }: StoredVersion): GrantedVersion {
   return {
     ...version,
     inputSchema: readStoredSchema(version.inputSchema),

@@ -12,6 +12,8 @@ import { toLimits } from "./executions/limits.ts";
 import type { SubscriptionLimits } from "./executions/limits.ts";
 import { PLAN_COLUMNS } from "./plans.ts";
 import type { PlanRecord } from "./plans.ts";
+import { findStartable } from "./subscription-start.ts";
+import type { StartableSubscription } from "./subscription-start.ts";
 import { changeSubscription, subscribe } from "./subscribe.ts";
 import type { NewSubscription, SubscriptionChange, SubscriptionTerms } from "./subscribe.ts";
 
@@ -63,6 +65,11 @@ export interface SubscriptionStore {
     page: PageRequest & { readonly applicationId?: string | undefined },
   ) => Promise<Page<SubscriptionRecord>>;
   readonly find: (organisationId: string, id: string) => Promise<SubscriptionRecord | null>;
+  /** With this version, or that which it names; null when there is no such active subscription. */
+  readonly findStartable: (
+    key: { readonly organisationId: string; readonly id: string },
+    version: string | undefined,
+  ) => Promise<StartableSubscription | null>;
   /** Null when there is no such active subscription. @throws Problem as `changeSubscription` */
   readonly change: (
     organisationId: string,
@@ -113,6 +120,7 @@ export function createSubscriptionStore(database: Database): SubscriptionStore {
       createSubscription(database, { ...terms, organisationId, applicationId, serviceKey }),
     list: (organisationId, page) => listSubscriptions(database, organisationId, page),
     find: (organisationId, id) => findSubscription(database, organisationId, id),
+    findStartable: (key, version) => findStartable(database, key, version),
     change: async (organisationId, id, change) => {
       const isChanged = await database.transaction((run) =>
         changeSubscription(run, { organisationId, id }, change),

@@ -281,6 +281,7 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     putVariable: { value: "another value" },
     putOrganizationVariable: { value: "another value" },
     startJob: {},
+    startSubscriptionExecution: {},
     cancelExecutions: { ids: ["0198c1de-7a53-7000-8000-000000000000"] },
   };
   if (!Object.hasOwn(samples, id)) throw new Error(`Say in operation-calls.ts what the body of ${id} is.`);
