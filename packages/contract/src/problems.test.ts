@@ -30,6 +30,7 @@ const PUBLISHED = [
   ["RESULT_EXPIRED", 410, false],
   ["LOG_EXPIRED", 410, false],
   ["INPUT_EXPIRED", 410, false],
+  ["CURSOR_EXPIRED", 410, false],
   ["NOT_SHARED", 403, false],
   ["VERSION_RETIRED", 410, false],
   ["UPLOAD_EXPIRED", 410, false],

@@ -17,6 +17,7 @@ import { PLANS_API } from "./plans.ts";
 import { POOL_ACCESS_API } from "./pool-access.ts";
 import { SECRETS_API } from "./secrets.ts";
 import { VARIABLES_API } from "./variables.ts";
+import { WEBHOOKS_API } from "./webhooks.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
@@ -104,6 +105,11 @@ const GROUPS = [
     name: "Variables",
     description: "Variables of services and organisations, whose values can be read",
     operations: VARIABLES_API,
+  },
+  {
+    name: "Webhooks",
+    description: "URLs of applications that are told what becomes of their executions",
+    operations: WEBHOOKS_API,
   },
   { name: "Audit", description: "Who changed what in the organisation", operations: AUDIT_API },
 ] as const;

@@ -47,7 +47,9 @@ const WRITTEN_LATE = new Set(["cancelJob"]);
 const ELSEWHERE = new Set(["createOrganization"]);
 
 const SAMPLED = AUDITED.filter(([id]) => !WITHOUT_SAMPLE.has(id));
-const WRITTEN = SAMPLED.filter(([id]) => id !== "startJob");
+/** An execution is its own entry. */
+const STARTS = new Set(["startJob", "startSubscriptionExecution"]);
+const WRITTEN = SAMPLED.filter(([id]) => !STARTS.has(id));
 
 const scene = useAuditScene();
 const { listEvents, callAs } = scene;

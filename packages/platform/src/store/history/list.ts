@@ -78,7 +78,7 @@ export interface Matching {
   readonly values: readonly unknown[];
 }
 
-/** How rows of SEEN are compared with the filter: without joins where time alone decides, which is five times as fast. */
+/** How rows of SEEN are compared with the filter: without joins where time alone decides. */
 export function describeMatching({ areSubscribersShown }: Asker, filter: HistoryFilter): Matching {
   const { createdAfter = -Infinity, createdBefore = Infinity, serviceKey } = filter;
   const { version = null, code = null, minRanMs = null, q } = filter;
