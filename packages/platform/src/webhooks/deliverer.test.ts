@@ -199,6 +199,21 @@ test("a message that is refused is tried again with the same id, until it is rec
   expect(new Set(at("/flaky").map(({ headers }) => headers["webhook-id"])).size).toBe(1);
 });
 
+test("a message that cannot be signed is not sent, and says why", async () => {
+  const { key } = await createWebhook("/unsigned");
+  await run("update webhook set key_id = 'another'");
+  start();
+  await addEvent("SUCCEEDED");
+  await expect.poll(async () => (await list(key))[0]?.attempts.length).toBe(1);
+  expect(await list(key)).toMatchObject([
+    {
+      status: "PENDING",
+      attempts: [{ status: null, failure: expect.stringContaining("cannot read the secret") }],
+    },
+  ]);
+  expect(at("/unsigned")).toEqual([]);
+});
+
 test("where there is no webhook, events are passed over, and one that is made then is told of what follows alone", async () => {
   await addEvent("SUCCEEDED");
   await run(

@@ -7,7 +7,7 @@ import type { DeliveryClaim, DeliveryStore } from "../store/webhooks/deliveries.
 import type { FanOut } from "../store/webhooks/fan-out.ts";
 import { decideDelivery } from "./delivery-schedule.ts";
 import { sendWebhook } from "./send-webhook.ts";
-import type { WebhookSender } from "./send-webhook.ts";
+import type { WebhookCall, WebhookSender } from "./send-webhook.ts";
 import { signMessage } from "./sign.ts";
 import type { Webhooks } from "./webhooks.ts";
 
@@ -123,13 +123,8 @@ async function deliver({ options, stopping }: DelivererState, claim: DeliveryCla
   const { deliveries, webhooks, sender } = options;
   const { signal } = stopping;
   const at = Date.now();
-  const secrets = claim.secrets.map((secret) => webhooks.openSecret(claim.webhookId, secret));
-  const headers = signMessage(secrets, {
-    id: claim.id,
-    timestamp: Math.floor(at / SECOND),
-    body: claim.body,
-  });
-  const answer = await sendWebhook({ url: claim.url, headers, body: claim.body }, sender, signal);
+  const secrets = openSecrets(webhooks, claim);
+  const answer = secrets === null ? NOT_SIGNED : await sendWebhook(sign(claim, secrets, at), sender, signal);
   if (signal.aborted && answer.status === null) return await deliveries.giveBack(claim);
   const end = decideDelivery({
     answer,
@@ -139,4 +134,27 @@ async function deliver({ options, stopping }: DelivererState, claim: DeliveryCla
     spread: Math.random(),
   });
   await deliveries.settle(claim, { at, ...answer }, end);
+}
+
+/** Of a webhook whose secret was stored by a platform with another one: nobody is told without a signature. */
+const NOT_SIGNED = {
+  status: null,
+  failure: "The platform cannot read the secret of the webhook; give it a new one.",
+  durationMs: 0,
+};
+
+/** Null: they were sealed with a secret that this platform does not have. */
+function openSecrets(
+  webhooks: DelivererOptions["webhooks"],
+  { webhookId, secrets }: DeliveryClaim,
+): readonly string[] | null {
+  try {
+    return secrets.map((secret) => webhooks.openSecret(webhookId, secret));
+  } catch {
+    return null;
+  }
+}
+
+function sign({ id, url, body }: DeliveryClaim, secrets: readonly string[], at: number): WebhookCall {
+  return { url, body, headers: signMessage(secrets, { id, timestamp: Math.floor(at / SECOND), body }) };
 }
