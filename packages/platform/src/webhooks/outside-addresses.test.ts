@@ -45,6 +45,8 @@ test("addresses of this machine are not called", () => {
   );
   expect(own.length).toBeGreaterThan(0);
   for (const address of own) expect(isAllowed(address.replace(/%.*$/, ""))).toBe(false);
+  const elsewhere = createAddressPolicy([], ["8.8.8.8", "2a00:1450::1"]);
+  expect(["8.8.8.8", "2a00:1450::1", "8.8.4.4"].map(elsewhere)).toEqual([false, false, true]);
 });
 
 test("what the operator opens is called, and nothing beside it", () => {

@@ -37,11 +37,15 @@ export type AddressPolicy = (address: string) => boolean;
 /**
  * The internet without this machine, and the ranges that the operator has opened (`10.1.0.0/16`, `fd00::/8`, single addresses).
  *
+ * @param own addresses of this machine
  * @throws TypeError for a text that is no range
  */
-export function createAddressPolicy(opened: readonly string[]): AddressPolicy {
+export function createAddressPolicy(
+  opened: readonly string[],
+  own: readonly string[] = listOwnAddresses(),
+): AddressPolicy {
   const open = createList(opened);
-  const closed = createList([...CLOSED, ...CLOSED_V6, ...listOwnAddresses()]);
+  const closed = createList([...CLOSED, ...CLOSED_V6, ...own]);
   const global = createList([GLOBAL_V6]);
   return (address) => {
     const family = isIP(address);
