@@ -7,5 +7,12 @@ import schemathesis
 def before_call(context, case, kwargs):
     del context, kwargs  # schemathesis calls by these names
     # A cursor is taken from the page before; any other is refused.
-    if case.meta is not None and case.meta.generation.mode.is_positive and case.query:
-        case.query.pop("cursor", None)
+    if case.meta is None or not case.meta.generation.mode.is_positive:
+        return
+    for name in ("cursor", "after"):
+        if case.query:
+            case.query.pop(name, None)
+    # As is the id of an event: from the stream before.
+    for name in list(case.headers or ()):
+        if name.lower() == "last-event-id":
+            del case.headers[name]

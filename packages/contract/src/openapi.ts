@@ -156,11 +156,17 @@ function describeContent(responses: Operation["responses"]): Json {
 }
 
 /** The answer of a row that answers events: text (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/** Each event of a stream: its fields, of which `data` is JSON text. */
+const EVENT: Json = {
+  type: "object",
+  properties: { event: { type: "string" }, data: { type: "string" }, id: { type: "string" } },
+};
+
 function describeEvents(responses: Operation["responses"]): Json {
   return {
     200: {
       ...responses[200],
-      content: { "text/event-stream": { schema: { type: "string" } } },
+      content: { "text/event-stream": { schema: EVENT } },
     },
   };
 }

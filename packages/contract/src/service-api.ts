@@ -35,6 +35,7 @@ export const LastEventHeaders = Type.Object({
   "last-event-id": Type.Optional(
     Type.String({
       maxLength: MAX_EVENT_ID,
+      pattern: "^[\\w.:-]*$",
       description: "The `id` of the last event that was received: the stream continues behind it",
     }),
   ),
@@ -44,6 +45,7 @@ const StartHeaders = Type.Object({
   ...PreferHeaders.properties,
   "idempotency-key": Type.Optional(
     Type.String({
+      pattern: '^([!#-\\[\\]-~]{1,255}|"([ !#-\\[\\]-~]|\\\\["\\\\]){1,255}")$',
       description:
         "1 to 255 visible ASCII characters, with or without quotation marks. For 24 hours, starts with the same key are one execution.",
       examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],

@@ -23,7 +23,7 @@ public class UseClient {
 
     private Finished finish(Map<String, Object> data) throws Exception {
         StartRequest request = new StartRequest().data(data).params(new Params().factor(21));
-        Execution state = api.startExecution(request, null);
+        Execution state = api.startExecution(request, null, null);
         while (!state.getTerminal()) {
             state = api.getState(state.getId(), "wait=10", null);
         }
