@@ -8,10 +8,11 @@ import time
 from platform_service import checkpoint, report
 
 def run():
-    checkpoint({"tour": [2, 1, 3]})
-    report(0.25, "kicking")
+    # Again and again: who follows it from later on is told of what comes from then on.
     while True:
-        time.sleep(0.1)
+        checkpoint({"tour": [2, 1, 3]})
+        report(0.25, "kicking")
+        time.sleep(0.5)
 `;
 
 let world: World | undefined;
