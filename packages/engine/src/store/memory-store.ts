@@ -13,7 +13,7 @@ import { createMemoryKeys } from "./memory-keys.ts";
 import { toFirstAnswer } from "./idempotency.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
-import { findRank } from "./memory-queue.ts";
+import { findRank, getPriority } from "./memory-queue.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
 
 /** The store of `platform serve`: in the memory of this process, lost at its end. */
@@ -37,7 +37,12 @@ export function createMemoryStore(): ExecutionStore {
       entries
         .listPending()
         .slice(0, SURVEY.most)
-        .map(({ record, rank }, ahead) => ({ priority: 0, rank, id: record.id, ahead }))
+        .map(({ execution, record, rank }, ahead) => ({
+          priority: getPriority(execution),
+          rank,
+          id: record.id,
+          ahead,
+        }))
         .filter(({ ahead }) => isSurveyed(ahead)),
     report: async (report) => workers.report(report, entries.listReady()),
     leave: async (workerId) => workers.leave(workerId),
