@@ -4,6 +4,7 @@ import type { Client, RawJson } from "./client.ts";
 import type { ExecutionStatus, LogEntry, StatusRecord } from "./execution.ts";
 import { PLATFORM_API } from "./platform-api/platform-api.ts";
 import type { Build, Service } from "./platform-api/services.ts";
+import type { Rehearsal } from "./rehearsal.ts";
 import { SERVICE_API } from "./service-api.ts";
 
 interface Sent {
@@ -153,6 +154,13 @@ describe("the types of a client follow from its table", () => {
   type Answer<C, K extends keyof C> = C[K] extends (request: never) => infer A ? Awaited<A> : never;
 
   test("requests", () => {
+    const start = (client: ServiceClient) => ({
+      ordinary: () => client.startExecution({ body: {} }),
+      rehearsed: () => client.startExecution({ body: {}, prefer: "dry-run" }),
+    });
+    type Started = ReturnType<typeof start>;
+    expectTypeOf<Awaited<ReturnType<Started["ordinary"]>>>().toEqualTypeOf<StatusRecord>();
+    expectTypeOf<Awaited<ReturnType<Started["rehearsed"]>>>().toEqualTypeOf<StatusRecord | Rehearsal>();
     expectTypeOf<Request<Platform, "getBuild">["params"]>().toEqualTypeOf<{ key: string; version: string }>();
     expectTypeOf<Request<Platform, "getBuild">["query"]>().toEqualTypeOf<{ offset?: number } | undefined>();
     expectTypeOf<Request<Platform, "listServices">["query"]>().toEqualTypeOf<

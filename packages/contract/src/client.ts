@@ -10,12 +10,22 @@ type ResponseOf<O extends Operation> = O extends { readonly answerMode: "content
   : SuccessOf<O>;
 
 type SuccessOf<O extends Operation> = {
-  [S in keyof O["responses"] & Success]: O["responses"][S] extends {
-    readonly schema: infer T extends TSchema;
-  }
-    ? Static<T>
-    : undefined;
+  [S in keyof O["responses"] & Success]: O["responses"][S] extends { readonly preference: string }
+    ? never
+    : BodyOf<O["responses"][S]>;
 }[keyof O["responses"] & Success];
+
+type BodyOf<R> = R extends { readonly schema: infer T extends TSchema } ? Static<T> : undefined;
+
+/** Calls with a preference that the operation has an answer of its own for; never: it has none. */
+type Preferred<O extends Operation> = {
+  [S in keyof O["responses"]]: O["responses"][S] extends { readonly preference: infer P extends string }
+    ? (request: RequestOf<O> & { readonly prefer: P }) => Promise<BodyOf<O["responses"][S]> | ResponseOf<O>>
+    : never;
+}[keyof O["responses"]];
+
+/** The same as a further signature. It may be answered as any other call nevertheless. */
+type PreferredCall<O extends Operation> = [Preferred<O>] extends [never] ? unknown : Preferred<O>;
 
 type Part<O, K extends string> = O extends { readonly [P in K]: infer T extends TSchema }
   ? { readonly [P in K]: Static<T> }
@@ -56,7 +66,7 @@ type RequestOf<O extends Operation> = Part<O, "params"> &
  * well, and so are events (`readEvents`): its body must be read or cancelled.
  */
 export type Client<T extends OperationTable> = {
-  readonly [K in keyof T]: (request: RequestOf<T[K]>) => Promise<ResponseOf<T[K]>>;
+  readonly [K in keyof T]: PreferredCall<T[K]> & ((request: RequestOf<T[K]>) => Promise<ResponseOf<T[K]>>);
 };
 
 /** Where and how a client sends requests. */

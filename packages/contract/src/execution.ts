@@ -86,7 +86,7 @@ export const WAITING_REASONS = {
 } as const satisfies Record<string, string>;
 
 /** What an execution waits for, and for about how long. */
-const WaitingSchema = Type.Object(
+export const WaitingSchema = Type.Object(
   {
     reason: Type.String({
       description: Object.entries(WAITING_REASONS)

@@ -37,6 +37,17 @@ test("the document of the platform has every operation of its tables", () => {
   expect(new Set(described)).toEqual(new Set(Object.keys(PLATFORM_API)));
 });
 
+test("an answer to a preference is beside the others, which stay the only ones that generated clients know", () => {
+  const { post } = (describeService(null).paths["/"] ?? {}) as Record<string, Json>;
+  const start = post ?? {};
+  expect(Object.keys(start["responses"] as Json).filter((status) => status < "300")).toEqual(["201"]);
+  expect(start["x-preferred-responses"]).toMatchObject({
+    "dry-run": {
+      200: { content: { "application/json": { schema: { title: "Rehearsal", type: "object" } } } },
+    },
+  });
+});
+
 function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }

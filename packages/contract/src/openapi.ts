@@ -92,8 +92,9 @@ function describeOperation(operation: Operation, components: Components): Json {
       ...describeParameters("header", operation.headers, components),
     ],
     ...describeBody(operation, components),
+    ...describePreferred(operation),
     responses: {
-      ...mapEntries(operation.responses, (response) => describeResponse(response, components)),
+      ...mapEntries(listOrdinary(operation.responses), (response) => describeResponse(response, components)),
       ...(operation.answerMode === "content" ? describeContent(operation.responses) : {}),
       ...(operation.answerMode === "events" ? describeEvents(operation.responses) : {}),
       ...(operation.answerMode === "json-or-events" ? describeBoth(operation.responses, components) : {}),
@@ -144,6 +145,27 @@ function describeResponse(response: OperationResponse, components: Components): 
     ...(response.headers === undefined ? {} : { headers }),
     ...(response.schema === undefined ? {} : describeJson(response.schema, components)),
   };
+}
+
+/** Answers to ordinary requests. */
+function listOrdinary(responses: Operation["responses"]): Operation["responses"] {
+  return Object.fromEntries(
+    Object.entries(responses).filter(([, { preference }]) => preference === undefined),
+  );
+}
+
+/** Schemas where they are used: linters do not see what an extension refers to. */
+const IN_PLACE: Components = { refer: (schema) => ({ ...schema }), schemas: () => ({}) };
+
+/** Answers to requests with a preference, by the preference and the status. */
+function describePreferred({ responses }: Operation): Json {
+  const preferred: Record<string, Json> = {};
+  for (const [status, response] of Object.entries(responses)) {
+    const { preference } = response;
+    if (preference === undefined) continue;
+    preferred[preference] = { ...preferred[preference], [status]: describeResponse(response, IN_PLACE) };
+  }
+  return Object.keys(preferred).length === 0 ? {} : { "x-preferred-responses": preferred };
 }
 
 /** The answers of a row that answers content; its own text is that of 200. */

@@ -10,6 +10,11 @@ export interface OperationResponse {
   readonly schema?: TSchema;
   /** The headers that matter to clients: name -> description. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Answered only to requests with this preference (`Prefer`). OpenAPI has it as `x-preferred-responses` of the operation: generators take
+   * the lowest status below 300 for the only answer, or join all of them to one type, and their clients would break.
+   */
+  readonly preference?: string;
 }
 
 /** Rate limits are counted per class: all operations of a class share one limit. */

@@ -8,6 +8,7 @@ import {
 } from "./execution.ts";
 import type { OperationTable } from "./operation.ts";
 import { ReceiptSchema } from "./receipt.ts";
+import { DRY_RUN, RehearsalSchema } from "./rehearsal.ts";
 import { Timestamp } from "./schemas.ts";
 
 const IdParams = Type.Object({
@@ -17,11 +18,13 @@ const IdParams = Type.Object({
 /** Longest delay of a response by `Prefer: wait=N`, in seconds. */
 export const MAX_WAIT_SECONDS = 60;
 
+const WAITS = `wait=N delays the response until the execution is finished or N seconds have passed, at most ${MAX_WAIT_SECONDS} (RFC 7240)`;
+
 /** Of an answer that can be delayed. */
 export const PreferHeaders = Type.Object({
   prefer: Type.Optional(
     Type.String({
-      description: `wait=N delays the response until the execution is finished or N seconds have passed, at most ${MAX_WAIT_SECONDS} (RFC 7240)`,
+      description: WAITS,
       examples: ["wait=10"],
     }),
   ),
@@ -42,7 +45,12 @@ export const LastEventHeaders = Type.Object({
 });
 
 const StartHeaders = Type.Object({
-  ...PreferHeaders.properties,
+  prefer: Type.Optional(
+    Type.String({
+      description: `${WAITS}. ${DRY_RUN} checks the request as a start would, and starts nothing`,
+      examples: ["wait=10"],
+    }),
+  ),
   "idempotency-key": Type.Optional(
     Type.String({
       pattern: '^([!#-\\[\\]-~]{1,255}|"([ !#-\\[\\]-~]|\\\\["\\\\]){1,255}")$',
@@ -73,6 +81,10 @@ export const PageQuery = Type.Object({
   ),
 });
 
+/** Of every start. */
+export const REHEARSES =
+  "With `Prefer: dry-run` nothing is created: the answer is 200 with a `Rehearsal` and `Preference-Applied: dry-run`, or the refusal of a start; with an `Idempotency-Key` that has started an execution, the 201 of that one.";
+
 /** Problem codes of an operation on one execution. */
 const OF_ONE = ["EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
 
@@ -92,11 +104,16 @@ export const SERVICE_API = {
     rate: "start",
     bodyMode: "raw",
     summary: "Start an execution",
-    description:
-      "Creates a new execution, except with an `Idempotency-Key` that has started one. A 201 means that it is durable.",
+    description: `Creates a new execution, except with an \`Idempotency-Key\` that has started one. A 201 means that it is durable. ${REHEARSES}`,
     headers: StartHeaders,
     body: StartBodySchema,
     responses: {
+      200: {
+        description: "A rehearsal: nothing was created",
+        schema: RehearsalSchema,
+        preference: DRY_RUN,
+        headers: { "Preference-Applied": DRY_RUN },
+      },
       201: {
         description: "The execution is durable",
         schema: StatusRecordSchema,

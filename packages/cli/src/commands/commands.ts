@@ -51,7 +51,6 @@ import { runCommand } from "./run.ts";
 import { listSecretsCommand, removeSecretCommand, setSecretCommand } from "./secrets.ts";
 import { serveCommand } from "./serve.ts";
 import { removeServiceCommand, setServiceCommand } from "./service-settings.ts";
-import { policyCommand } from "./service-policy.ts";
 import { servicesCommand } from "./services.ts";
 import { setContextCommand } from "./set-context.ts";
 import { signUpCommand } from "./sign-up.ts";
@@ -130,7 +129,6 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       servicesCommand,
       setServiceCommand,
-      policyCommand,
       removeServiceCommand,
       versionsCommand,
       retireCommand,

@@ -2,6 +2,7 @@ import { SECOND } from "@platform/engine/base/time";
 import { createInterruption, createUsageError, UserError } from "../base/errors.ts";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
+import { rehearseJob } from "./rehearse-job.ts";
 import { replayExecution } from "./replay-execution.ts";
 import { findService } from "../project/find-service.ts";
 import { buildStartBody } from "../jobs/job-input.ts";
@@ -22,6 +23,7 @@ export const runCommand = defineCommand({
     "Without --data and --data-file, the input is input/data.json, and {} if that file does not exist; params likewise.",
     "Waits until the job ends, then prints its state, the result and a link to the job. The exit code is 1 if the job did not succeed.",
     "--replay ID fetches version and input of an ended execution, a job or one of an application of the organisation, runs it on this machine as 'platform serve' would, and says whether the result is byte for byte the same. Nothing runs on the platform; the version must be one of the organisation's own. The exit code is 1 if the result differs.",
+    "--dry-run checks version, input and limits as the start would, prints how long the job would wait, how long such jobs take and what it needs, and starts nothing. The exit code is 1 if the start would be refused.",
     "Ctrl-C and --timeout end the waiting, not the job: see 'platform status', 'platform logs' and 'platform cancel'.",
   ],
   arguments: {
@@ -53,6 +55,7 @@ export const runCommand = defineCommand({
       placeholder: "key",
       description: "For 24 hours, runs with this key and the same input are one job",
     },
+    dryRun: { kind: "flag", description: "Only check what the start would do; nothing is started" },
     replay: {
       kind: "text",
       placeholder: "id",
@@ -81,9 +84,10 @@ export const runCommand = defineCommand({
   exclusive: [
     ["data", "dataFile"],
     ["params", "paramsFile"],
-    ...["data", "params", "dataFile", "paramsFile", "detached", "version", "idempotencyKey"].map(
+    ...["data", "params", "dataFile", "paramsFile", "detached", "version", "idempotencyKey", "dryRun"].map(
       (other) => ["replay", other as "data"] as const,
     ),
+    ["dryRun", "detached"],
   ],
   examples: [
     { command: "platform run", comment: "The project in this folder, with its example input" },
@@ -95,6 +99,10 @@ export const runCommand = defineCommand({
     {
       command: "platform run tsp --data-file big.json --detached --json",
       comment: "Start only, for a script",
+    },
+    {
+      command: "platform run tsp --data-file big.json --dry-run",
+      comment: "Would it be accepted, and when would it start?",
     },
     {
       command: "platform run --replay 0198c1de-7a53-7000-8000-000000000000",
@@ -115,6 +123,10 @@ export const runCommand = defineCommand({
       serviceKey: service.key,
       ...(options.version === undefined ? {} : { version: options.version }),
     };
+    if (options.dryRun) {
+      const { idempotencyKey } = options;
+      return await rehearseJob(context, session.client, { query, body, idempotencyKey });
+    }
     const job = await startJob(context, session, { query, body, idempotencyKey: options.idempotencyKey });
     if (options.detached) {
       const link = formatJobLink(session.endpoint, job.id);

@@ -113,7 +113,7 @@ export function describeProgress({ fraction, message = "" }: NonNullable<Job["pr
 }
 
 /** `QUEUE: it waits for its turn, or for free capacity; 12 before it, starts in about 30 s`. A newer platform may send reasons that this version does not know. */
-function describeWaiting({ reason, position, estimateSeconds }: NonNullable<Job["waiting"]>): string {
+export function describeWaiting({ reason, position, estimateSeconds }: NonNullable<Job["waiting"]>): string {
   const meaning = Object.entries(WAITING_REASONS).find(([known]) => known === reason)?.[1];
   const what = meaning === undefined ? cleanText(reason) : `${reason}: ${meaning}`;
   const when = [

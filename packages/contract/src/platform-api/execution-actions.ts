@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
-import { SERVICE_API } from "../service-api.ts";
+import { REHEARSES, SERVICE_API } from "../service-api.ts";
 import { VersionNumber, WRITES } from "./common.ts";
 import { ExecutionFilter } from "./executions.ts";
 
@@ -77,8 +77,7 @@ export const EXECUTION_ACTIONS_API = {
     path: "/subscriptions/{id}/executions",
     audit: "subscription.try",
     summary: "Start an execution as an application",
-    description:
-      "To try a subscription: the execution belongs to it, as if its application had started it at the gateway. It counts for the plan and for the limits of the application. A 201 means that it is durable.",
+    description: `To try a subscription: the execution belongs to it, as if its application had started it at the gateway. It counts for the plan and for the limits of the application. A 201 means that it is durable. ${REHEARSES}`,
     params: Type.Object({ id: Type.String({ description: "Identifier of the subscription" }) }),
     query: Type.Object({
       version: Type.Optional({

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { LogEntrySchema, StatusRecordSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
-import { SERVICE_API } from "../service-api.ts";
+import { REHEARSES, SERVICE_API } from "../service-api.ts";
 import { pageOf } from "../schemas.ts";
 
 const READ = { allows: "read", scope: "organisation" } as const;
@@ -15,8 +15,7 @@ export const JOBS_API = {
     path: "/jobs",
     audit: "job.start",
     summary: "Start a job",
-    description:
-      "Starts a service of the organisation without application and subscription. Creates a new job, except with an `Idempotency-Key` that has started one. A 201 means that it is durable.",
+    description: `Starts a service of the organisation without application and subscription. Creates a new job, except with an \`Idempotency-Key\` that has started one. A 201 means that it is durable. ${REHEARSES}`,
     query: Type.Object({
       serviceKey: Type.String({ description: "Key of a service of the organisation" }),
       version: Type.Optional(

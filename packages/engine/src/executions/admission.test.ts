@@ -22,7 +22,12 @@ function open(limits: Partial<QueueLimits>, store = createMemoryStore()) {
     limits: { perOwner: 1_000, total: 1_000, ...limits },
     now: () => clock.now,
   });
-  return { clock, store, start: (owner: string) => admission.admit(owner, () => create(store, owner)) };
+  return {
+    clock,
+    store,
+    check: admission.check,
+    start: (owner: string) => admission.admit(owner, () => create(store, owner)),
+  };
 }
 
 async function create(store: ExecutionStore, ownerId: string): Promise<string> {
@@ -66,6 +71,15 @@ test("an owner who has too many waiting is refused, and no other owner", async (
       ["B", 1],
     ]),
   );
+});
+
+test("a check is refused as a start is, and takes no place", async () => {
+  const { store, check, start } = open({ perOwner: 2 });
+  for (let index = 0; index < 5; index++) await check("A");
+  for (let index = 0; index < 2; index++) await start("A");
+  for (let index = 0; index < 5; index++) expect(await refuse(check("A"))).toEqual(["RATE_LIMITED", 5]);
+  await check("B");
+  expect(await store.countPending()).toEqual(new Map([["A", 2]]));
 });
 
 test("when too many wait in all, everybody is refused", async () => {

@@ -33,6 +33,8 @@ const MAX_RETRY_SECONDS = 300;
 export interface Admission {
   /** Runs `create` unless a limit is reached. @throws Problem RATE_LIMITED (the owner's limit), UNAVAILABLE (the total limit) */
   readonly admit: <T>(ownerId: string, create: () => Promise<T>) => Promise<T>;
+  /** Whether `admit` would refuse now; nothing is counted. @throws Problem as `admit` */
+  readonly check: (ownerId: string) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -57,23 +59,35 @@ export function createAdmission({ store, limits, now = readMonotonic }: Admissio
     if (event.type === "changed" && (event.record === undefined || isFinal(event.record.status))) ends.add();
   });
   const isFull = (ownerId: string) => queue.of(ownerId) >= limits.perOwner || queue.total() >= limits.total;
-  const refuse = (ownerId: string): Problem => {
-    refused.add(ownerId, 1);
+  /** @param asking starts that are refused as well and not counted among `refused` */
+  const refuse = (ownerId: string, asking: number): Problem => {
     if (queue.of(ownerId) < limits.perOwner) {
-      const places = queue.total() - limits.total + refused.total();
+      const places = queue.total() - limits.total + refused.total() + asking;
       return createTotalProblem(limits.total, estimateSeconds(ends, places));
     }
-    const places = queue.of(ownerId) - limits.perOwner + refused.of(ownerId);
+    const places = queue.of(ownerId) - limits.perOwner + refused.of(ownerId) + asking;
     return createOwnerProblem(limits.perOwner, estimateSeconds(ends, places, queue));
+  };
+
+  const prepare = async (ownerId: string): Promise<void> => {
+    queue.refresh();
+    // By an old count the queue may be full when it is empty by now: no start is refused because of it.
+    if (isFull(ownerId)) await queue.settle();
   };
 
   return {
     admit: async (ownerId, create) => {
-      queue.refresh();
-      // By an old count the queue may be full when it is empty by now: no start is refused because of it.
-      if (isFull(ownerId)) await queue.settle();
-      if (isFull(ownerId)) throw refuse(ownerId);
+      await prepare(ownerId);
+      // At once: others are counted meanwhile.
+      if (isFull(ownerId)) {
+        refused.add(ownerId, 1);
+        throw refuse(ownerId, 0);
+      }
       return queue.add(ownerId, create);
+    },
+    check: async (ownerId) => {
+      await prepare(ownerId);
+      if (isFull(ownerId)) throw refuse(ownerId, 1);
     },
     close: unsubscribe,
   };

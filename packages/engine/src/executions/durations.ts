@@ -1,5 +1,6 @@
 import { createCache } from "../base/cache.ts";
 import { createGlimpse } from "../base/glimpse.ts";
+import type { Glimpse } from "../base/glimpse.ts";
 import { SECOND } from "../base/time.ts";
 import type { ExecutionRecord, ExecutionStore } from "../store/execution-store.ts";
 
@@ -17,13 +18,21 @@ const BELIEVED_MS = 120 * SECOND;
 /** Owners whose durations are known at the same time. */
 const MAX_OWNERS = 1_000;
 
-/** Returns a function that says, without waiting, how long runs as this one take; null: not known, or not yet. */
-export function createDurations(
-  store: Pick<ExecutionStore, "list">,
-  now: () => number,
-): (record: ExecutionRecord) => Durations | null {
-  const owners = createCache<() => ReadonlyMap<string, Durations> | null>({ maxEntries: MAX_OWNERS, now });
-  return ({ ownerId, versionId }) => {
+/** Whose runs, of what. */
+type Asked = Pick<ExecutionRecord, "ownerId" | "versionId">;
+
+/** Says how long runs as this one take; null: not known, or not yet. */
+export interface KnownDurations {
+  /** Without waiting. */
+  (asked: Asked): Durations | null;
+  /** Once they have been read. */
+  readonly settle: (asked: Asked) => Promise<Durations | null>;
+}
+
+/** The durations of all owners, each read while it is asked for. */
+export function createDurations(store: Pick<ExecutionStore, "list">, now: () => number): KnownDurations {
+  const owners = createCache<Glimpse<ReadonlyMap<string, Durations>>>({ maxEntries: MAX_OWNERS, now });
+  const find = (ownerId: string): Glimpse<ReadonlyMap<string, Durations>> => {
     let read = owners.peek(ownerId);
     if (read === undefined) {
       read = createGlimpse(() => readOwner(store, ownerId), {
@@ -33,8 +42,12 @@ export function createDurations(
       });
       owners.set(ownerId, read);
     }
-    return read()?.get(versionId) ?? null;
+    return read;
   };
+  const glance = ({ ownerId, versionId }: Asked) => find(ownerId)()?.get(versionId) ?? null;
+  const settle = async ({ ownerId, versionId }: Asked) =>
+    (await find(ownerId).settle())?.get(versionId) ?? null;
+  return Object.assign(glance, { settle });
 }
 
 async function readOwner(

@@ -1,18 +1,17 @@
 import { isFinal } from "@platform/contract/execution";
-import type { PersistTarget } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import { NO_TRACER } from "../base/tracer.ts";
 import type { Tracer } from "../base/tracer.ts";
 import { createUuidV7 } from "../base/uuid.ts";
-import { withWaiting } from "./waiting.ts";
+import { mapRecords } from "../store/map-records.ts";
+import { createWaiting } from "./waiting.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
 import type { Admission, QueueLimits } from "./admission.ts";
 import type { ResultStore } from "../content/result-store.ts";
 import { createInputValidator } from "../input-schema/input-validator.ts";
 import type { InputValidator } from "../input-schema/input-validator.ts";
-import type { PinnedInputs } from "../python/port/runtime.ts";
 import type {
   ExecutionRecord,
   ExecutionStore,
@@ -21,26 +20,22 @@ import type {
   ResultTargets,
   LogPage,
   Page,
-  PinnedOutput,
-  PinnedTarget,
   StoreEvent,
   StoredResult,
 } from "../store/execution-store.ts";
 import type { ExecutionDigests } from "../store/digests.ts";
-import { refuseTarget } from "../store/refuse-target.ts";
 import type { IdempotencyKey } from "../store/idempotency.ts";
 import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
-import { applyPolicy } from "./start-policy.ts";
-import type { AllowsHigh } from "./start-policy.ts";
 import { createRateMeter } from "./rate-meter.ts";
 import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
 import { PERMANENT, boundKeptDays, createRetention, withExpiry } from "./retention.ts";
 import type { RetentionDays } from "./retention.ts";
 import { findOutputPool, findPools } from "./find-pools.ts";
-import type { NamedPool } from "./find-pools.ts";
-import type { AcceptedBody } from "./start-body.ts";
+import { pinNamed } from "./pin-inputs.ts";
+import { createRehearsal } from "./rehearse.ts";
+import type { Rehearsal } from "./rehearse.ts";
 import { acceptStartBody } from "./start-body.ts";
 import { createFollowers } from "./followers.ts";
 import type { Follow, FollowRequest } from "./followers.ts";
@@ -61,6 +56,8 @@ interface StartRequest {
 export interface Executions {
   /** Accepts an execution; it is stored durably when this resolves. With a key, see `create` of the store. @throws Problem */
   readonly start: (owner: Owner, target: VersionTarget, given: StartRequest) => Promise<ExecutionRecord>;
+  /** What a start would do now; nothing is created, stored or counted. @throws Problem that the start would throw */
+  readonly rehearse: (owner: Owner, target: VersionTarget, body: Uint8Array) => Promise<Rehearsal>;
   /** See `findStarted` of the store. */
   readonly findStarted: (ownerId: string, key: IdempotencyKey) => Promise<ExecutionRecord | null>;
   /** The state if it is known without a query, so that polling is cheap. */
@@ -121,8 +118,6 @@ export interface ExecutionsOptions {
   readonly room?: StreamRoom;
   /** Missing: no traces are written. */
   readonly tracer?: Tracer;
-  /** Missing: no service has the priority high. */
-  readonly allowsHigh?: AllowsHigh;
   /** Milliseconds since the epoch; default: the time of day. */
   readonly now?: () => number;
   /** Called when input of this version was not checked at the start because the check takes too long. */
@@ -133,7 +128,9 @@ export interface ExecutionsOptions {
 export function createExecutions(options: ExecutionsOptions): Executions {
   const { inputs, retentionDays = PERMANENT, now = Date.now } = options;
   const ends = createRateMeter(readMonotonic);
-  const store = withWaiting(withExpiry(options.store, retentionDays), { ends });
+  const kept = withExpiry(options.store, retentionDays);
+  const waiting = createWaiting(kept, { ends });
+  const store = mapRecords(kept, waiting.describe);
   const cache = createRecordCache(store);
   const waiters = createWaiters(cache.find);
   const validator = createInputValidator(options.onUndecided);
@@ -150,10 +147,10 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     followers.notice(event);
   });
 
-  const { targets, tracer = NO_TRACER, allowsHigh = () => false } = options;
-  const parts = { store, inputs, targets, cache, validator, admission, retentionDays, tracer, allowsHigh };
+  const { targets, tracer = NO_TRACER } = options;
   return {
-    start: createStart(parts),
+    start: createStart({ store, inputs, targets, cache, validator, admission, retentionDays, tracer }),
+    rehearse: createRehearsal({ store, inputs, targets, validator, admission, waiting }),
     findStarted: store.findStarted,
     peek: (id, ownerId) => {
       const known = cache.peek(id, ownerId);
@@ -211,7 +208,6 @@ interface StartParts {
   readonly admission: Admission;
   readonly retentionDays: RetentionDays;
   readonly tracer: Tracer;
-  readonly allowsHigh: AllowsHigh;
 }
 
 function createStart({
@@ -223,7 +219,6 @@ function createStart({
   admission,
   retentionDays,
   tracer,
-  allowsHigh,
 }: StartParts): Executions["start"] {
   return async (owner, target, { body: bytes, key, trace: given = null }) => {
     const trace = tracer.start(given, target.id);
@@ -248,8 +243,11 @@ function createStart({
     const body = acceptStartBody(bytes);
     validator(target.id, target.inputSchema, body);
     const kept = boundKeptDays(target.kept, retentionDays);
-    const pools = findPools(target.inputSchema, body);
-    const output = findOutputPool(target.inputSchema, body);
+    const named = {
+      body,
+      pools: findPools(target.inputSchema, body),
+      output: findOutputPool(target.inputSchema, body),
+    };
     // Pinned within: who is refused has nothing looked at.
     const record = await admission.admit(owner.id, async () =>
       store.create({
@@ -257,14 +255,10 @@ function createStart({
         owner,
         versionId: target.id,
         resources: target.resources,
-        ...applyPolicy(target, allowsHigh),
+        timeoutSeconds: target.timeoutSeconds,
         body: body.bytes,
-        references: await pinAll(inputs, { ...body.references, pools }, owner),
+        ...(await pinNamed({ inputs, targets }, named, owner)),
         ...(kept === undefined ? {} : { kept }),
-        ...(body.persistTo === undefined
-          ? {}
-          : { persistTo: await pinTarget(targets, body.persistTo, owner) }),
-        ...(output === null ? {} : { outputPool: await pinOutput(targets, output, owner) }),
         ...(context === null ? {} : { trace: context }),
         ...(key === undefined ? {} : { key }),
       }),
@@ -273,51 +267,6 @@ function createStart({
     if (record.isRepeated !== true) cache.add(record);
     return record;
   }
-}
-
-/** Equal for what is not there, what the caller may not change, and a server that has nothing of the kind. */
-async function pinTarget(
-  targets: ResultTargets | undefined,
-  target: PersistTarget,
-  owner: Owner,
-): Promise<PinnedTarget> {
-  if (targets === undefined) throw refuseTarget();
-  return await targets.pin(target, owner);
-}
-
-async function pinOutput(
-  targets: ResultTargets | undefined,
-  { path, dataPoolId }: NamedPool,
-  owner: Owner,
-): Promise<PinnedOutput> {
-  const place = `/${path.join("/")}`;
-  if (targets === undefined) throw refuseTarget(place);
-  const { userId } = await targets.pin({ dataPoolId }, owner, place);
-  return { path, dataPoolId, userId };
-}
-
-async function pinAll(
-  inputs: InputSource,
-  { data, params, pools }: AcceptedBody["references"] & { readonly pools: readonly NamedPool[] },
-  owner: Owner,
-): Promise<PinnedInputs> {
-  if (data === undefined && params === undefined && pools.length === 0) return {};
-  const [first, second, files] = await Promise.all([
-    data && inputs.pin(data, owner),
-    params && inputs.pin(params, owner),
-    pools.length === 0
-      ? []
-      : inputs.pinPools(
-          pools.map(({ dataPoolId }) => dataPoolId),
-          owner,
-        ),
-  ]);
-  const pinned = pools.map((pool, index) => ({ ...pool, files: files[index] ?? [] }));
-  return {
-    ...(first ? { data: first } : {}),
-    ...(second ? { params: second } : {}),
-    ...(pinned.length > 0 ? { pools: pinned } : {}),
-  };
 }
 
 function createReadResult(store: ExecutionStore, state: Executions["state"]): Executions["result"] {

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { createUuidV7 } from "../base/uuid.ts";
 import { SECOND } from "../base/time.ts";
+import { mapRecords } from "../store/map-records.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { createRateMeter } from "./rate-meter.ts";
-import { withWaiting } from "./waiting.ts";
-import { SUCCEEDED, createOwner, request } from "../testing/execution-fixtures.ts";
+import { createWaiting } from "./waiting.ts";
+import { SUCCEEDED, createExecution, createOwner, request } from "../testing/execution-fixtures.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
 const OWNER = "owner";
@@ -12,7 +13,8 @@ const OWNER = "owner";
 async function open(base: ExecutionStore = createMemoryStore()) {
   const clock = { now: 0, time: Date.now() };
   const ends = createRateMeter(() => clock.now);
-  const store = withWaiting(base, { ends, now: () => clock.now, readTime: () => clock.time });
+  const waiting = createWaiting(base, { ends, now: () => clock.now, readTime: () => clock.time });
+  const store = mapRecords(base, waiting.describe);
   const start = async (ownerId = OWNER, versionId = "version"): Promise<string> => {
     const id = createUuidV7();
     await store.create({
@@ -37,6 +39,14 @@ async function open(base: ExecutionStore = createMemoryStore()) {
     clock,
     ends,
     store,
+    foresee: async (cpu: number, ownerId = OWNER) => {
+      const start = createExecution({
+        owner: createOwner(ownerId),
+        versionId: "version",
+        resources: { cpu, memory: 8 },
+      });
+      return await waiting.foresee(start, await base.foresee(start));
+    },
     id,
     start,
     readLater,
@@ -229,4 +239,22 @@ test("one that could not be started says that it pauses", async () => {
   if (claim === undefined) throw new Error("There was nothing to claim.");
   await store.giveBack(claim, 60);
   expect(await readReason()).toBe("SETBACK");
+});
+
+test("a start is foreseen without a read before: who it waits for, at once where a worker has room, and how long such runs take", async () => {
+  const { clock, store, id, foresee, report } = await open();
+  expect((await foresee(2)).waiting).toEqual({ reason: "NO_WORKER" });
+  await report("worker", 4, 16);
+  clock.now += 20 * SECOND;
+  expect((await foresee(8)).waiting).toEqual({ reason: "NO_LARGE_WORKER" });
+  expect(await foresee(2)).toEqual({ waiting: { reason: "QUEUE", position: 1 }, durations: null });
+  const { claims } = await store.claim({ ...request(), limit: 1 });
+  for (const claim of claims) await store.finish(claim, SUCCEEDED);
+  expect((await store.find(id, OWNER))?.status).toBe("SUCCEEDED");
+  clock.now += 20 * SECOND;
+  expect(await foresee(2)).toMatchObject({
+    waiting: { reason: "QUEUE", position: 0, estimateSeconds: 1 },
+    durations: { typical: expect.any(Number), long: expect.any(Number) },
+  });
+  expect((await foresee(2, "another")).durations).toBeNull();
 });

@@ -4,10 +4,10 @@ import type { Resources } from "@platform/contract/project";
 import { createGlimpse } from "../base/glimpse.ts";
 import { SECOND } from "../base/time.ts";
 import { fits } from "../base/capacity.ts";
-import { mapRecords } from "../store/map-records.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import { SURVEY } from "../store/execution-store.ts";
 import type { ExecutionRecord, ExecutionStore, QueuePlace, QueuedState } from "../store/execution-store.ts";
+import type { ForeseenStart, StartOutlook } from "../store/start-outlook.ts";
 import { createDurations } from "./durations.ts";
 import type { Durations } from "./durations.ts";
 import type { RateMeter } from "./rate-meter.ts";
@@ -26,6 +26,9 @@ const TELLING_RATE = 0.5;
 const MAX_RETRY_SECONDS = 60;
 /** A run that takes longer than nine of ten others: ask again after this share of the time that it has taken. */
 const LATE_SHARE = 0.1;
+
+/** Behind every other of its rank. */
+const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** What estimates are made of. */
 export interface WaitingOptions {
@@ -46,28 +49,59 @@ interface Situation {
   readonly rate: number | null;
 }
 
-/** The same store, with `waiting` and `retryAfterSeconds` in records of executions that are not final. */
-export function withWaiting(
+/** What executions wait for. */
+export interface WaitingTeller {
+  /** The record, with `waiting` and `retryAfterSeconds` where it is not final. Without waiting itself. */
+  readonly describe: (record: ExecutionRecord) => ExecutionRecord;
+  /** What an execution would wait for that is created now, and how long such runs take. */
+  readonly foresee: (
+    start: ForeseenStart,
+    outlook: Pick<StartOutlook, "place" | "hasRoom">,
+  ) => Promise<{ readonly waiting: Waiting; readonly durations: Durations | null }>;
+}
+
+/** Reads what it tells in the background. */
+export function createWaiting(
   store: ExecutionStore,
   { ends, now = readMonotonic, readTime = Date.now }: WaitingOptions,
-): ExecutionStore {
+): WaitingTeller {
   const often = { everyMs: READ_EVERY_MS, believedMs: BELIEVED_MS, now };
   const readWorkers = createGlimpse(store.listWorkers, often);
   const readQueue = createGlimpse(store.surveyQueue, often);
   const readDurations = createDurations(store, now);
-  return mapRecords(store, (record) => {
-    if (isFinal(record.status)) return record;
+  const readRate = () => {
     const perSecond = ends.isSettled() ? ends.perSecond() : 0;
-    const situation = {
-      workers: readWorkers(),
-      queue: readQueue(),
-      durations: readDurations(record),
-      rate: perSecond >= TELLING_RATE ? perSecond : null,
-    };
-    return record.status === "PENDING"
-      ? describePending(record, situation)
-      : describeRunning(record, situation, readTime());
-  });
+    return perSecond >= TELLING_RATE ? perSecond : null;
+  };
+  return {
+    describe: (record) => {
+      if (isFinal(record.status)) return record;
+      const situation = {
+        workers: readWorkers(),
+        queue: readQueue(),
+        durations: readDurations(record),
+        rate: readRate(),
+      };
+      return record.status === "PENDING"
+        ? describePending(record, situation)
+        : describeRunning(record, situation, readTime());
+    },
+    foresee: async ({ owner, versionId, resources }, { place, hasRoom }) => {
+      const [workers, queue, durations] = await Promise.all([
+        readWorkers.settle(),
+        readQueue.settle(),
+        readDurations.settle({ ownerId: owner.id, versionId }),
+      ]);
+      const live = { ...place, isPausing: false };
+      const waiting = explain(
+        { id: LAST_ID, resources, live },
+        { workers, queue, durations, rate: readRate() },
+      );
+      // Nothing is before it that would take the room.
+      const isNext = hasRoom && waiting.position === 0;
+      return { waiting: isNext ? { ...waiting, estimateSeconds: 1 } : waiting, durations };
+    },
+  };
 }
 
 function describePending(record: ExecutionRecord, situation: Situation): ExecutionRecord {
@@ -75,7 +109,10 @@ function describePending(record: ExecutionRecord, situation: Situation): Executi
   return { ...record, waiting, retryAfterSeconds: boundRetry(waiting.estimateSeconds ?? 1) };
 }
 
-function explain({ id, resources, live }: ExecutionRecord, situation: Situation): Waiting {
+function explain(
+  { id, resources, live }: Pick<ExecutionRecord, "id" | "resources" | "live">,
+  situation: Situation,
+): Waiting {
   const { workers, queue } = situation;
   if (workers?.length === 0) return { reason: "NO_WORKER" };
   if (workers !== null && !workers.some((capacity) => fits(resources, capacity)))

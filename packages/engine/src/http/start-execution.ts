@@ -1,7 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
+import { DRY_RUN } from "@platform/contract/rehearsal";
 import type { SERVICE_API } from "@platform/contract/service-api";
 import type { Executions } from "../executions/executions.ts";
+import type { Rehearsal } from "../executions/rehearse.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 import type { IdempotencyKey } from "../store/idempotency.ts";
@@ -9,6 +11,8 @@ import type { Owner } from "../store/owner.ts";
 import { describeQuota } from "../store/quota.ts";
 import { readTraceContext } from "../base/trace-context.ts";
 import { describeKey } from "./idempotency-key.ts";
+import { prefersDryRun } from "./prefer.ts";
+import { toRehearsalAnswer } from "./present-rehearsal.ts";
 import type { OperationReply, OperationRequest } from "./types.ts";
 
 /** Says that an earlier request with the same key has created what the answer describes. */
@@ -41,11 +45,14 @@ export function createStartHandler<C>(options: StartOptions<C>, { waitFor, rende
   return async (request: StartCall<C>): Promise<OperationReply<(typeof SERVICE_API)["startExecution"]>> => {
     const { http, caller, body } = request;
     const key = describeKey(http, body);
+    if (prefersDryRun(http)) return rehearse(options, render, { request, key });
     const start = async () => {
       const target = await options.targetOf(caller, http);
       return executions.start(ownerOf(caller), target, { body, key, trace: readTraceContext(http.headers) });
     };
-    const created = await (key === undefined ? start() : startOnce(start, options, { caller, key }));
+    const created = await (key === undefined
+      ? start()
+      : startOnce(start, options, { ownerId: ownerOf(caller).id, key }));
     const isRepeated = created.isRepeated === true;
     if (isRepeated) uncountStart?.(caller, http);
     const record = await waitFor(request, created);
@@ -58,18 +65,43 @@ export function createStartHandler<C>(options: StartOptions<C>, { waitFor, rende
   };
 }
 
+/** What the start would be answered, but nothing is created: what its key has started before is there already. */
+async function rehearse<C>(
+  options: StartOptions<C>,
+  render: Shown["render"],
+  { request, key }: { readonly request: StartCall<C>; readonly key: IdempotencyKey | undefined },
+): Promise<OperationReply<(typeof SERVICE_API)["startExecution"]>> {
+  const { executions, ownerOf, baseOf } = options;
+  const { http, caller, body } = request;
+  const owner = ownerOf(caller);
+  const tryStart = async (): Promise<Rehearsal | ExecutionRecord> => {
+    const found = await executions.rehearse(owner, await options.targetOf(caller, http), body);
+    return (key && (await executions.findStarted(owner.id, key))) ?? found;
+  };
+  const found = await (key === undefined
+    ? tryStart()
+    : startOnce(tryStart, options, { ownerId: owner.id, key }));
+  const applied = { "preference-applied": DRY_RUN };
+  if ("target" in found) {
+    const headers = { ...applied, ...(found.quota === undefined ? {} : describeQuota(found.quota)) };
+    return { status: 200, headers, body: JSON.stringify(toRehearsalAnswer(found)) };
+  }
+  const headers = { ...applied, [REPLAYED]: "true", location: `${baseOf(http)}/${found.id}` };
+  return { status: 201, headers, body: render(found).body };
+}
+
 /** What was started before is answered also where it would be refused by now: the version is retired, a limit is reached, a file is gone. */
-async function startOnce<C>(
-  start: () => Promise<ExecutionRecord>,
-  { executions, ownerOf }: StartOptions<C>,
-  { caller, key }: { readonly caller: C; readonly key: IdempotencyKey },
-): Promise<ExecutionRecord> {
+async function startOnce<T, C>(
+  start: () => Promise<T>,
+  { executions }: StartOptions<C>,
+  { ownerId, key }: { readonly ownerId: string; readonly key: IdempotencyKey },
+): Promise<T | ExecutionRecord> {
   try {
     return await start();
   } catch (error) {
     if (!(error instanceof Problem) || error.code === "IDEMPOTENCY_CONFLICT") throw error;
     // Where that is not to be had, or is another request, the refusal says more.
-    const known = await executions.findStarted(ownerOf(caller).id, key).catch(() => null);
+    const known = await executions.findStarted(ownerId, key).catch(() => null);
     if (known === null) throw error;
     return known;
   }

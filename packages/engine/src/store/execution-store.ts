@@ -51,7 +51,7 @@ export interface ExecutionRecord {
   readonly logExpiresAt?: number;
   /** As of the read, while it is not final; missing: not read. */
   readonly live?: QueuedState | HeldState;
-  /** What it waits for; only while its code has not begun. Added by `withWaiting`, as the next. */
+  /** What it waits for; only while its code has not begun. Added by `createWaiting`, as the next. */
   readonly waiting?: Waiting;
   /** After how many seconds it is worth asking again; only while it is not final. */
   readonly retryAfterSeconds?: number;
@@ -117,8 +117,6 @@ export interface NewExecution {
   readonly body: Uint8Array;
   /** What the references in the body named when the start was accepted. */
   readonly references: PinnedInputs;
-  /** Its class in the queue, see `QueuedState`; missing: 0. */
-  readonly priority?: number;
   /** For how long its service keeps it; missing: as the platform keeps others. */
   readonly kept?: KeptDays;
   /** Where the result is stored besides; missing: nowhere. */

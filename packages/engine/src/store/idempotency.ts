@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ExecutionRecord, NewExecution } from "./execution-store.ts";
+import type { ForeseenStart, StartOutlook } from "./start-outlook.ts";
 
 /** For so long a key names what it has started. */
 export const KEPT_HOURS = 24;
@@ -20,6 +21,8 @@ export interface StartStore {
    * @throws Problem QUOTA_EXCEEDED; IDEMPOTENCY_CONFLICT when the key was used with another request
    */
   readonly create: (execution: NewExecution) => Promise<ExecutionRecord>;
+  /** What `create` would find now; nothing is changed, and no row is locked. @throws Problem that it would throw */
+  readonly foresee: (start: ForeseenStart) => Promise<StartOutlook>;
   /** What a key of the last KEPT_HOURS has started, also if it was removed since; null: nothing. @throws Problem IDEMPOTENCY_CONFLICT */
   readonly findStarted: (ownerId: string, key: IdempotencyKey) => Promise<ExecutionRecord | null>;
 }

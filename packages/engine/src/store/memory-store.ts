@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
+import type { Resources } from "@platform/contract/project";
+import { fits } from "../base/capacity.ts";
 import type { ContentName } from "../content/result-store.ts";
 import type { LogLine } from "../python/port/runtime.ts";
 import { CANCELLED_BEFORE, LOG_PAGE_BYTES, SURVEY, isSurveyed } from "./execution-store.ts";
@@ -13,15 +15,16 @@ import { createMemoryKeys } from "./memory-keys.ts";
 import { toFirstAnswer } from "./idempotency.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
-import { findRank, getPriority } from "./memory-queue.ts";
+import { findRank } from "./memory-queue.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
+import type { MemoryWorkers } from "./memory-workers.ts";
 
 /** The store of `platform serve`: in the memory of this process, lost at its end. */
 export function createMemoryStore(): ExecutionStore {
   const entries = createMemoryEntries();
   const workers = createMemoryWorkers();
   return {
-    ...createStarts(entries),
+    ...createStarts(entries, workers.list),
     ...createRecords(entries),
     ...createReads(entries),
     ...createClaims(entries),
@@ -37,12 +40,7 @@ export function createMemoryStore(): ExecutionStore {
       entries
         .listPending()
         .slice(0, SURVEY.most)
-        .map(({ execution, record, rank }, ahead) => ({
-          priority: getPriority(execution),
-          rank,
-          id: record.id,
-          ahead,
-        }))
+        .map(({ record, rank }, ahead) => ({ priority: 0, rank, id: record.id, ahead }))
         .filter(({ ahead }) => isSurveyed(ahead)),
     report: async (report) => workers.report(report, entries.listReady()),
     leave: async (workerId) => workers.leave(workerId),
@@ -52,7 +50,7 @@ export function createMemoryStore(): ExecutionStore {
 }
 
 /** How executions come to be there. */
-function createStarts(entries: MemoryEntries): StartStore {
+function createStarts(entries: MemoryEntries, listWorkers: MemoryWorkers["list"]): StartStore {
   const keys = createMemoryKeys();
   const findStarted = (ownerId: string, key: IdempotencyKey): ExecutionRecord | null => {
     const known = keys.find(ownerId, key);
@@ -62,6 +60,10 @@ function createStarts(entries: MemoryEntries): StartStore {
   };
   return {
     findStarted: async (ownerId, key) => findStarted(ownerId, key),
+    foresee: async (start) => ({
+      place: { priority: 0, rank: findRank(start, entries.byId.values()) },
+      hasRoom: hasRoom(start.resources, listWorkers(), entries.byId.values()),
+    }),
     create: async (execution) => {
       const known = entries.byId.get(execution.id);
       if (known !== undefined) {
@@ -78,6 +80,18 @@ function createStarts(entries: MemoryEntries): StartStore {
       return record;
     },
   };
+}
+
+/** One worker runs all. */
+function hasRoom(wanted: Resources, [worker]: readonly Resources[], entries: Iterable<Entry>): boolean {
+  if (worker === undefined) return false;
+  let { cpu, memory } = worker;
+  for (const { record } of entries) {
+    if (record.status !== "RUNNING") continue;
+    cpu -= record.resources.cpu;
+    memory -= record.resources.memory;
+  }
+  return fits(wanted, { cpu, memory });
 }
 
 /** The operations of callers on their executions. */

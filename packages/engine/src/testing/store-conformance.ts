@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { ExecutionStore } from "../store/execution-store.ts";
 import { describeClaim, describeCreate } from "./claim-conformance.ts";
 import { describeCancel, describeFinish, describeGiveBack, describeLeases } from "./ending-conformance.ts";
+import { describeForesight } from "./foresight-conformance.ts";
 import { describeLive } from "./live-conformance.ts";
 import { describeIdempotency } from "./idempotency-conformance.ts";
 import { describePreparing } from "./preparing-conformance.ts";
@@ -43,6 +44,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     };
     describeCreate(use);
     describeIdempotency(use);
+    describeForesight(use);
     describeClaim(use);
     describeFairness(use);
     describeLive(use);

@@ -1,5 +1,4 @@
 import type { KeptDays } from "@platform/contract/execution";
-import type { TargetService } from "@platform/contract/policy";
 import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
 import type { Environment } from "../environments/environment-folders.ts";
@@ -8,6 +7,8 @@ import type { RunnableVersion } from "../python/port/runtime.ts";
 /** The properties of a version that a start needs; records of versions have this shape. */
 export interface VersionTarget {
   readonly id: string;
+  /** `MAJOR.MINOR.PATCH`; missing: it has no number. */
+  readonly version?: string;
   /** vCPUs and GB. */
   readonly resources: Resources;
   readonly timeoutSeconds: number;
@@ -15,8 +16,6 @@ export interface VersionTarget {
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
   /** For how long the service keeps executions; missing: it says nothing. */
   readonly kept?: KeptDays;
-  /** Whose version it is; missing: of a project that is being edited. */
-  readonly service?: TargetService;
 }
 
 /** Adds the defaults of the contract to what `platform.json` leaves out. `timeoutSeconds`: wall-clock limit of a run. */

@@ -46,7 +46,8 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
   return {
     startJob: async (request) => {
       const answer = await handlers.startExecution(request);
-      if (answer.headers?.[REPLAYED] !== undefined) return answer;
+      // A rehearsal, or a start that was repeated.
+      if (answer.status === 200 || answer.headers?.[REPLAYED] !== undefined) return answer;
       await deps.noteStart(
         request.caller,
         request.http,

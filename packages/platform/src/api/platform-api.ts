@@ -4,6 +4,7 @@ import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { ReceiptIssuer } from "@platform/engine/executions/receipt";
 import type { Executions } from "@platform/engine/executions/executions";
 import { registerDocs } from "@platform/engine/http/docs";
+import { prefersDryRun } from "@platform/engine/http/prefer";
 import { registerOperations } from "@platform/engine/http/pipeline";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { createReceiptIssuer } from "../access/receipts.ts";
@@ -37,7 +38,6 @@ import { refuseUnstorableText } from "./unstorable-text.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
 import { createPoolAccessHandlers } from "./pool-access.ts";
 import { createPlanHandlers } from "./plans.ts";
-import { createPolicyHandlers } from "./policies.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { createSessionHandlers } from "./session.ts";
 import { createSignUpHandlers } from "./sign-up.ts";
@@ -78,8 +78,6 @@ export interface PlatformApiDeps extends Omit<Stores, "access">, KeptByPlatform,
   /** Folder for what has arrived of uploads that can be resumed. */
   readonly partsDirectory: string;
   readonly parts?: Pick<UploadRoutesOptions, "limits" | "patienceMs" | "pace">;
-  /** Ids of the organisations whose services may have the priority high. */
-  readonly highPriorityOrganisations: ReadonlySet<string>;
   /** Changes of one user in the long run. */
   readonly writesPerSecond: number;
   /** Jobs of one organisation that are started in the long run. */
@@ -115,7 +113,10 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       return authenticateCaller({ identity: deps.identity, cookie, onForgery }, request);
     },
     authorize: authorizeCaller,
-    limit: (caller, rate, reply) => addLimitHeaders(reply, limits.count(caller, rate)),
+    limit: (caller, rate, reply) => {
+      const isRehearsal = rate === "start" && prefersDryRun(reply.request);
+      return addLimitHeaders(reply, isRehearsal ? limits.rehearse(caller) : limits.count(caller, rate));
+    },
     audit,
     validate: refuseUnstorableText,
   };
@@ -134,7 +135,6 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createBuildHandlers({ ...deps, uploads, maxArchiveBytes }),
       ...createDataPoolHandlers({ ...deps, uploads }),
       ...createPoolAccessHandlers(deps),
-      ...createPolicyHandlers(deps),
       ...createPlanHandlers(deps),
       ...createMarketplaceHandlers(deps),
       ...createApplicationHandlers(deps),

@@ -3,6 +3,7 @@ import type { EXECUTION_ACTIONS_API } from "@platform/contract/platform-api/exec
 import { PLATFORM_API_PREFIX } from "@platform/contract/platform-api/openapi";
 import { Problem } from "@platform/contract/problems";
 import type { Executions } from "@platform/engine/executions/executions";
+import { prefersDryRun } from "@platform/engine/http/prefer";
 import { hostedPresenter } from "@platform/engine/http/presenters";
 import { readParameter } from "@platform/engine/http/query";
 import { createExecutionHandlers } from "@platform/engine/http/service-api";
@@ -59,9 +60,10 @@ export function createStartHandler(deps: StartDeps): Handlers {
       const found = await deps.subscriptions.findStartable({ organisationId, id: params.id }, wanted);
       if (found === null) throw new Problem("NOT_FOUND", "There is no such subscription.");
       const application = toStarter(found, organisationId);
-      await addLimitHeaders(reply, limits.count(found));
+      const isRehearsal = prefersDryRun(http);
+      await addLimitHeaders(reply, isRehearsal ? limits.rehearse(found) : limits.count(found));
       const answer = await handlers.startExecution({ ...request, params: undefined, caller: application });
-      await deps.noteStart(caller, http, found.serviceKey);
+      if (!isRehearsal) await deps.noteStart(caller, http, found.serviceKey);
       return answer;
     },
   };

@@ -92,6 +92,7 @@ describe("the reserve", () => {
       code: "UNAVAILABLE",
       headers: { "retry-after": "30" },
     });
+    await expect(guarded.foresee(EXECUTION)).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await full.close();
   });
 });

@@ -11,6 +11,10 @@ export function guardExecutions<S extends ExecutionStore>(store: S, disk: DiskGu
       if (disk.isFull()) throw createDiskProblem();
       return store.create(execution);
     },
+    foresee: async (start) => {
+      if (disk.isFull()) throw createDiskProblem();
+      return store.foresee(start);
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import { GATEWAY_API } from "@platform/contract/feed";
 import { RECEIPT_KEYS_PATH } from "@platform/contract/receipt";
 import type { Executions } from "@platform/engine/executions/executions";
 import { refuseOtherMethods } from "@platform/engine/http/methods";
+import { prefersDryRun } from "@platform/engine/http/prefer";
 import { hostedPresenter } from "@platform/engine/http/presenters";
 import { registerOperations } from "@platform/engine/http/pipeline";
 import { registerServiceApi } from "@platform/engine/http/service-api";
@@ -138,7 +139,9 @@ function describeWrongSecret(
 }
 
 function limitStart(limit: StartLimits, caller: ServiceCaller, reply: FastifyReply): void | Promise<void> {
-  return addLimitHeaders(reply, limit.count(toStarter(caller, reply.request)));
+  const starter = toStarter(caller, reply.request);
+  const left = prefersDryRun(reply.request) ? limit.rehearse(starter) : limit.count(starter);
+  return addLimitHeaders(reply, left);
 }
 
 function toStarter({ applicationId, startsPerMinute }: ServiceCaller, request: FastifyRequest): Starter {

@@ -54,6 +54,41 @@ export function takeFromAll(
   return standing instanceof Promise ? standing.then(check) : check(standing);
 }
 
+/**
+ * Whether `takeFromAll` would let a request through; nothing is counted. The answer's headers say what is left.
+ *
+ * @throws Problem RATE_LIMITED, UNAVAILABLE
+ */
+async function peekAtAll(reserve: RateReserve, limits: readonly Limit[]): Promise<LimitHeaders> {
+  const standings: Standing[] = [];
+  for (const limit of limits) {
+    const standing = await reserve.peek(limit.allowance);
+    standings.push(standing);
+    if (standing.refusedSeconds > 0)
+      throw createProblem(limit, standing.refusedSeconds, describe(limits, standings));
+  }
+  return describe(limits, standings);
+}
+
+/**
+ * Counts a rehearsal of a start that these limits are on: there may be as many rehearsals as starts, and they take nothing from them.
+ * Returns what is left of starts.
+ *
+ * @throws Problem RATE_LIMITED, UNAVAILABLE
+ */
+export async function rehearseLimits(reserve: RateReserve, limits: readonly Limit[]): Promise<LimitHeaders> {
+  await takeFromAll(reserve, limits.map(toRehearsals));
+  return peekAtAll(reserve, limits);
+}
+
+function toRehearsals({ name, refusal, allowance }: Limit): Limit {
+  return {
+    name: `rehearsals-${name}`,
+    refusal: `${refusal} (rehearsals are counted apart, by the same numbers)`,
+    allowance: { ...allowance, subject: `rehearsals:${allowance.subject}` },
+  };
+}
+
 /** Takes back what `takeFromAll` has counted of the last request. */
 export function giveBackToAll(reserve: RateReserve, limits: readonly Limit[]): void {
   for (const { allowance } of limits) reserve.giveBack(allowance);

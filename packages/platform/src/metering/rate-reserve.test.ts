@@ -18,6 +18,7 @@ function createGateway() {
   const store = createRateBucketStore(home.database);
   const clock = { ms: 1_000_000, queries: 0 };
   const counted: RateBucketStore = {
+    read: store.read,
     withdraw: async (allowance, withdrawal) => {
       const state = await store.withdraw(allowance, withdrawal);
       clock.queries += 1;
@@ -121,6 +122,7 @@ test("a start that was let through without the database is paid by a later one w
   const fate: { isAway: boolean } = { isAway: true };
   const reserve = createRateReserve({
     store: {
+      read: store.read,
       withdraw: async (allowance, withdrawal) => {
         if (fate.isAway) throw new Error("The database is away.");
         return await store.withdraw(allowance, withdrawal);
@@ -134,4 +136,19 @@ test("a start that was let through without the database is paid by a later one w
   await reserve.take(allowance);
   // One start is owed; the second and what is reserved with it come on top.
   expect(await readLevel(allowance)).toBeLessThanOrEqual(8);
+});
+
+test("a look says what the next request would be told, and takes nothing", async () => {
+  const gateway = createGateway();
+  const allowance = createAllowance(4, 0.001);
+  const other = createGateway();
+  await countStarted(gateway, allowance, 1);
+  for (let index = 0; index < 20; index++)
+    expect(await gateway.peek(allowance)).toMatchObject({ refusedSeconds: 0, left: 3 });
+  expect(await countStarted(gateway, allowance, 10)).toBe(3);
+  expect(await gateway.peek(allowance)).toMatchObject({ left: 0 });
+  expect((await gateway.peek(allowance)).refusedSeconds).toBeGreaterThan(0);
+  // Which has taken of the bucket before, and has nothing of it.
+  await countStarted(other, allowance, 1);
+  expect((await other.peek(allowance)).refusedSeconds).toBeGreaterThan(0);
 });

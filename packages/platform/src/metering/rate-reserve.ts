@@ -23,6 +23,8 @@ export interface RateReserve {
    * @throws Problem UNAVAILABLE
    */
   readonly take: (allowance: RateAllowance) => Standing | Promise<Standing>;
+  /** How the subject stands before another request; nothing is counted. @throws Problem UNAVAILABLE */
+  readonly peek: (allowance: RateAllowance) => Promise<Standing>;
   /** Counts so much more of a request that went ahead, whose cost was not known before; what is not there is owed by the next ones. */
   readonly charge: (allowance: RateAllowance, tokens: number) => void;
   /** Takes back the last request of a subject, which was refused for another reason. */
@@ -77,6 +79,7 @@ export function createRateReserve(options: RateReserveOptions): RateReserve {
       if (holding.left >= 1) return use(tools, holding, allowance);
       return at < holding.emptyUntil ? refuse(tools, holding, allowance) : settle(tools, holding, allowance);
     },
+    peek: (allowance) => peek(tools, allowance),
     charge: ({ subject }, tokens) => {
       const holding = tools.holdings.peek(subject);
       if (holding !== undefined) holding.left -= tokens;
@@ -154,6 +157,21 @@ async function reserve(
   } finally {
     holding.asking = null;
   }
+}
+
+/** As `take` would decide, without a reservation. */
+async function peek(tools: Tools, allowance: RateAllowance): Promise<Standing> {
+  const at = tools.now();
+  const holding = tools.holdings.peek(allowance.subject) ?? createHolding(allowance);
+  if (canGoAhead(holding, at) || holding.left >= 1) return describe(holding, allowance, at);
+  if (at < holding.emptyUntil) return refuse(tools, holding, allowance);
+  const level = (await tools.store.read(allowance)) - holding.owed + holding.left;
+  const { burst, perSecond } = allowance;
+  return {
+    refusedSeconds: level >= 1 ? 0 : Math.max(1, Math.ceil((1 - level) / perSecond)),
+    left: Math.max(0, Math.floor(level)),
+    fullSeconds: Math.ceil((burst - level) / perSecond),
+  };
 }
 
 function createHolding({ burst }: RateAllowance): Holding {

@@ -1,4 +1,4 @@
-import { allowPerSecond, giveBackToAll, takeFromAll } from "./limits.ts";
+import { allowPerSecond, giveBackToAll, rehearseLimits, takeFromAll } from "./limits.ts";
 import type { Limit, LimitHeaders } from "./limits.ts";
 import type { RateReserve } from "./rate-reserve.ts";
 
@@ -14,6 +14,8 @@ export interface Starter {
 export interface StartLimits {
   /** The answer's headers say what is left. @throws Problem RATE_LIMITED, UNAVAILABLE */
   readonly count: (starter: Starter) => LimitHeaders | Promise<LimitHeaders>;
+  /** Counts a rehearsal, and no start. The answer's headers say what is left of starts. @throws Problem that a start would get */
+  readonly rehearse: (starter: Starter) => Promise<LimitHeaders>;
   /** What was counted turned out to be no start. */
   readonly giveBack: (starter: Starter) => void;
 }
@@ -49,6 +51,7 @@ export function createStartLimits({ reserve, startsPerSecond }: StartLimitsOptio
   };
   return {
     count: (starter) => takeFromAll(reserve, listLimits(starter)),
+    rehearse: (starter) => rehearseLimits(reserve, listLimits(starter)),
     giveBack: (starter) => giveBackToAll(reserve, listLimits(starter)),
   };
 }

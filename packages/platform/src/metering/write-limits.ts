@@ -1,5 +1,5 @@
 import type { RateClass } from "@platform/contract/operation";
-import { allowPerSecond, giveBackToAll, takeFromAll } from "./limits.ts";
+import { allowPerSecond, giveBackToAll, rehearseLimits, takeFromAll } from "./limits.ts";
 import type { Limit, LimitHeaders } from "./limits.ts";
 import type { RateReserve } from "./rate-reserve.ts";
 
@@ -13,6 +13,8 @@ interface Writer {
 export interface WriteLimits {
   /** Null: requests of this class are not counted. @throws Problem RATE_LIMITED, UNAVAILABLE */
   readonly count: (writer: Writer, rate: RateClass) => LimitHeaders | Promise<LimitHeaders> | null;
+  /** Counts a rehearsal of a job, and no start. @throws Problem that a start would get */
+  readonly rehearse: (writer: Writer) => Promise<LimitHeaders>;
   /** What was counted turned out to be no start. */
   readonly giveBackStart: (writer: Writer) => void;
 }
@@ -52,6 +54,7 @@ export function createWriteLimits(options: WriteLimitsOptions): WriteLimits {
     },
   ];
   return {
+    rehearse: (writer) => rehearseLimits(reserve, listStarts(writer)),
     giveBackStart: (writer) => giveBackToAll(reserve, listStarts(writer)),
     count: (writer, rate) => {
       switch (rate) {

@@ -90,7 +90,6 @@ async function startControl(
     startsPerSecond,
     maxFileBytes,
     maxRetentionDays,
-    highPriorityOrganisations: config.highPriorityOrganisations,
     retentionDays: config.retentionDays,
     logRetentionDays: config.logRetentionDays,
     version,

@@ -8,10 +8,15 @@ interface ApiAnswer {
 }
 
 /** Calls the platform API as a user: `await call(user, "PUT /me", { name: "Ada" })`. */
-export type CallApi = (user: TestUser, request: string, body?: unknown) => Promise<ApiAnswer>;
+export type CallApi = (
+  user: TestUser,
+  request: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<ApiAnswer>;
 
 export function createApiCaller({ api }: TestInstance): CallApi {
-  return async (user, request, body) => {
+  return async (user, request, body, headers = {}) => {
     const [method = "", path = ""] = request.split(" ");
     const response = await api.inject({
       method: readMethod(method),
@@ -19,6 +24,7 @@ export function createApiCaller({ api }: TestInstance): CallApi {
       headers: {
         authorization: `Bearer ${user.token}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
       },
       ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
     });

@@ -1,5 +1,3 @@
-import { CLASS_WAIT_MINUTES } from "@platform/contract/policy";
-import { MINUTE } from "@platform/engine/base/time";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import { nameStored } from "@platform/engine/python/port/run-output";
 import { createDatabase } from "../../postgres/database.ts";
@@ -11,7 +9,7 @@ import { createClaim } from "./claim.ts";
 import type { UnansweredClaims } from "./claim.ts";
 import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
-import type { Events } from "./events.ts";
+import { createForesight } from "./foresee.ts";
 import { ENDS_IN_FLIGHT, createFinisher, finishWithOutput } from "./finish.ts";
 import { finishPersisted } from "./finish-persisted.ts";
 import type { PersistedEnding } from "./finish-persisted.ts";
@@ -29,9 +27,6 @@ import { readChanges } from "./read-changes.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
 import { surveyQueue } from "./survey-queue.ts";
-import { createPromotion } from "./promote.ts";
-import type { ReadHorizon } from "./queue-horizon.ts";
-import { createQueueHorizon } from "./queue-horizon.ts";
 import { createSweep } from "./sweep.ts";
 import { DEFAULT_POOL_BYTES } from "../pools/pool-files.ts";
 import { warmUp } from "./warm-up.ts";
@@ -97,8 +92,6 @@ interface PostgresExecutionStoreOptions {
   readonly leaseSeconds?: number;
   /** What the data pools of one organisation may hold; default 100 GB. */
   readonly poolBytes?: number;
-  /** For how long something waits behind a higher class before it gets that class; default `CLASS_WAIT_MINUTES`. */
-  readonly classWaitMs?: number;
 }
 
 /**
@@ -111,19 +104,18 @@ export function createPostgresExecutionStore({
   large = vital,
   leaseSeconds = DEFAULT_LEASE_SECONDS,
   poolBytes = DEFAULT_POOL_BYTES,
-  classWaitMs = CLASS_WAIT_MINUTES * MINUTE,
 }: PostgresExecutionStoreOptions): PostgresExecutionStore {
   const events = createEvents(database);
   const unanswered: UnansweredClaims = new Map();
   const newClaims = createNewClaims(events, unanswered);
-  const readHorizon = createQueueHorizon(database);
-  const creator = createCreator(database, events, { newClaims, readHorizon });
+  const creator = createCreator(database, events, newClaims);
   const finisher = createFinisher({ vital, large }, events);
   // On the same connections as ends, since an end waits for the last lines.
   const log = createLogWriter(vital, events.emitLog);
   const progress = createProgressWriter(vital, events);
   return {
     create: creator.add,
+    foresee: createForesight(database),
     findStarted: (ownerId, key) => findStarted(database, ownerId, key),
     ...createReads(database),
     cancel: (id, ownerId) => cancelExecution(database, events, id, ownerId),
@@ -148,7 +140,7 @@ export function createPostgresExecutionStore({
     notePreparing: (claim, isPreparing) => notePreparing(vital, claim, isPreparing),
     appendLog: log.append,
     noteProgress: (claim, update) => progress.add({ claim, update }),
-    sweep: createRound(vital, events, { readHorizon, leaseSeconds, classWaitMs }),
+    sweep: createSweep(vital, events, { leaseSeconds }),
     countPending: () => countPending(database),
     surveyQueue: () => surveyQueue(database),
     report: (report) => reportWorker(vital, report),
@@ -161,27 +153,6 @@ export function createPostgresExecutionStore({
       await Promise.all([creator.drain(), finisher.drain(), log.drain(), progress.drain()]);
       events.close();
     },
-  };
-}
-
-/** What every process does again and again. */
-function createRound(
-  vital: Database,
-  events: Events,
-  {
-    readHorizon,
-    leaseSeconds,
-    classWaitMs,
-  }: Required<Pick<PostgresExecutionStoreOptions, "leaseSeconds" | "classWaitMs">> & {
-    readonly readHorizon: ReadHorizon;
-  },
-): ExecutionStore["sweep"] {
-  const sweep = createSweep(vital, events, { leaseSeconds });
-  const promote = createPromotion(vital, { readHorizon, waitMs: classWaitMs });
-  return async () => {
-    const swept = await sweep();
-    await promote();
-    return swept;
   };
 }
 

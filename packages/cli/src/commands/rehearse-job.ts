@@ -1,0 +1,50 @@
+import { DRY_RUN } from "@platform/contract/rehearsal";
+import type { Rehearsal } from "@platform/contract/rehearsal";
+import { UserError } from "../base/errors.ts";
+import { cleanText } from "../base/output.ts";
+import type { CommandContext } from "../base/context.ts";
+import type { PlatformClient } from "../base/session.ts";
+import { describeWaiting } from "../jobs/job.ts";
+
+/** `platform run --dry-run`: what the start would do. Nothing is created. */
+export async function rehearseJob(
+  { output }: CommandContext,
+  client: PlatformClient,
+  request: Parameters<PlatformClient["startJob"]>[0],
+) {
+  const answer = await client.startJob({ ...request, prefer: DRY_RUN });
+  if ("id" in answer) {
+    // Its key has started it before; or the platform is an older one, and has started it now.
+    throw new UserError("ALREADY_STARTED", `The job ${answer.id} is there: this start is no rehearsal.`, {
+      hint: `The key may have started it before, or the platform knows no rehearsals. See 'platform status ${answer.id}'.`,
+    });
+  }
+  for (const line of describeRehearsal(answer)) output.print(line);
+  output.print("Nothing was started.");
+  return { json: answer, succeeded: true };
+}
+
+function describeRehearsal({
+  version,
+  waiting,
+  runs,
+  cost,
+  resources,
+  timeoutSeconds,
+}: Rehearsal): readonly string[] {
+  return [
+    `Valid    version ${cleanText(version)}`,
+    `Waiting  ${describeWaiting(waiting)}`,
+    ...(runs === undefined
+      ? []
+      : [`Runs     ${runs.typicalSeconds} s typically, ${runs.longSeconds} s at the long end`]),
+    ...(cost === undefined ? [] : [describeCost(cost)]),
+    `Needs    ${resources.cpu} vCPUs, ${resources.memory} GB, at most ${timeoutSeconds} s`,
+  ];
+}
+
+function describeCost({ currency, typical, most }: NonNullable<Rehearsal["cost"]>): string {
+  if (currency === null) return "Costs    nothing";
+  const likely = typical === undefined ? "" : `${cleanText(typical)} ${cleanText(currency)} typically, `;
+  return `Costs    ${likely}${cleanText(most)} ${cleanText(currency)} at most`;
+}

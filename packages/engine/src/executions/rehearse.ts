@@ -1,0 +1,49 @@
+import type { StartOutlook } from "../store/start-outlook.ts";
+import type { ExecutionStore } from "../store/execution-store.ts";
+import type { Owner } from "../store/owner.ts";
+import type { InputValidator } from "../input-schema/input-validator.ts";
+import type { VersionTarget } from "../versions/runnable-version.ts";
+import type { Admission } from "./admission.ts";
+import type { Durations } from "./durations.ts";
+import { findOutputPool, findPools } from "./find-pools.ts";
+import { pinNamed } from "./pin-inputs.ts";
+import type { Pinners } from "./pin-inputs.ts";
+import { acceptStartBody } from "./start-body.ts";
+import type { WaitingTeller } from "./waiting.ts";
+import type { Waiting } from "@platform/contract/execution";
+
+/** What a start would do. */
+export interface Rehearsal extends Pick<StartOutlook, "quota" | "price"> {
+  readonly target: VersionTarget;
+  readonly waiting: Waiting;
+  /** How long such runs take; null: it is not known. */
+  readonly durations: Durations | null;
+}
+
+interface RehearsalParts extends Pinners {
+  readonly store: Pick<ExecutionStore, "foresee">;
+  readonly validator: InputValidator;
+  readonly admission: Pick<Admission, "check">;
+  readonly waiting: Pick<WaitingTeller, "foresee">;
+}
+
+/** Makes all checks of a start, in its order, so that it is refused for the same reason. */
+export function createRehearsal({ store, validator, admission, waiting, ...pinners }: RehearsalParts) {
+  return async (owner: Owner, target: VersionTarget, bytes: Uint8Array): Promise<Rehearsal> => {
+    const body = acceptStartBody(bytes);
+    validator(target.id, target.inputSchema, body);
+    await admission.check(owner.id);
+    const pools = findPools(target.inputSchema, body);
+    const output = findOutputPool(target.inputSchema, body);
+    await pinNamed(pinners, { body, pools, output }, owner);
+    const { id: versionId, resources, timeoutSeconds } = target;
+    const start = { owner, versionId, resources, timeoutSeconds };
+    const { quota, price, ...outlook } = await store.foresee(start);
+    return {
+      target,
+      ...(await waiting.foresee(start, outlook)),
+      ...(quota === undefined ? {} : { quota }),
+      ...(price === undefined ? {} : { price }),
+    };
+  };
+}
