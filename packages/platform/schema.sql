@@ -666,6 +666,18 @@ create table service (
 );
 CREATE INDEX service_organisation ON public.service USING btree (organisation_id, key);
 
+create table service_policy (
+  service_key uuid not null,
+  revision integer not null,
+  policy jsonb not null,
+  created_by uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint service_policy_revision CHECK ((revision > 0)),
+  constraint service_policy_service FOREIGN KEY (service_key) REFERENCES service(key),
+  constraint service_policy_user FOREIGN KEY (created_by) REFERENCES platform_user(id),
+  constraint service_policy_pkey PRIMARY KEY (service_key, revision)
+);
+
 create table session (
   id uuid not null,
   token_hash text not null,

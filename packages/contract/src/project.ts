@@ -48,6 +48,9 @@ export const DEFAULT_RESOURCES: Resources = { cpu: 1, memory: 1 };
 /** Wall-clock limit of one execution if the project declares none, in seconds: 1 hour. */
 export const DEFAULT_TIMEOUT_SECONDS = 60 * 60;
 
+/** What the wall-clock limit of one execution may be. */
+export const TIMEOUT_SECONDS = { minimum: 1, maximum: 7 * 24 * 60 * 60 } as const;
+
 /** The most that one execution may print, in MB (1024^2 bytes). */
 const MAX_LOG_MEGABYTES = 16;
 /** The most that one execution may return on any platform, in MB: its size is sent in 32 bits. */
@@ -106,8 +109,7 @@ export const ProjectSchema = Type.Object(
     ),
     timeoutSeconds: Type.Optional(
       Type.Integer({
-        minimum: 1,
-        maximum: 7 * 24 * 60 * 60,
+        ...TIMEOUT_SECONDS,
         description: "Wall-clock limit of one execution in seconds; default 3600",
       }),
     ),

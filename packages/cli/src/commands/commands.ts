@@ -51,6 +51,7 @@ import { runCommand } from "./run.ts";
 import { listSecretsCommand, removeSecretCommand, setSecretCommand } from "./secrets.ts";
 import { serveCommand } from "./serve.ts";
 import { removeServiceCommand, setServiceCommand } from "./service-settings.ts";
+import { policyCommand } from "./service-policy.ts";
 import { servicesCommand } from "./services.ts";
 import { setContextCommand } from "./set-context.ts";
 import { signUpCommand } from "./sign-up.ts";
@@ -129,6 +130,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       servicesCommand,
       setServiceCommand,
+      policyCommand,
       removeServiceCommand,
       versionsCommand,
       retireCommand,

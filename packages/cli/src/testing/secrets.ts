@@ -1,6 +1,7 @@
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import { Problem } from "@platform/contract/problems";
 import type { OperationHandlers } from "@platform/engine/http/types";
+import { POLICIES_TABLE, createPolicies } from "./policies.ts";
 
 const {
   listOrganizationSecrets,
@@ -11,7 +12,7 @@ const {
   deleteOrganizationVariable,
 } = PLATFORM_API;
 
-/** The operations of secrets and variables that the peer has. */
+/** The operations of secrets, variables and policies that the peer has. */
 export const SECRETS_TABLE = {
   listOrganizationSecrets,
   putOrganizationSecret,
@@ -19,6 +20,7 @@ export const SECRETS_TABLE = {
   listOrganizationVariables,
   putOrganizationVariable,
   deleteOrganizationVariable,
+  ...POLICIES_TABLE,
 };
 
 const describe = (name: string) => ({
@@ -32,6 +34,7 @@ const describe = (name: string) => ({
 export function createSecrets(values: Map<string, string>): OperationHandlers<typeof SECRETS_TABLE, null> {
   const variables = new Map<string, string>();
   return {
+    ...createPolicies(),
     listOrganizationSecrets: async () => ({
       status: 200,
       body: { items: [...values.keys()].map(describe), nextCursor: null },

@@ -13,6 +13,7 @@ import { POOL_ACCESS_API } from "./pool-access.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
+import { POLICIES_API } from "./policies.ts";
 import { SECRETS_API } from "./secrets.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
@@ -31,6 +32,7 @@ export const PLATFORM_API = {
   ...ORGANIZATIONS_API,
   ...INVITATIONS_API,
   ...SERVICES_API,
+  ...POLICIES_API,
   ...PLANS_API,
   ...MARKETPLACE_API,
   ...APPLICATIONS_API,

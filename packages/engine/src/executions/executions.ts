@@ -27,6 +27,8 @@ import type { ExecutionDigests } from "../store/digests.ts";
 import type { IdempotencyKey } from "../store/idempotency.ts";
 import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
+import { applyPolicy } from "./start-policy.ts";
+import type { AllowsHigh } from "./start-policy.ts";
 import { createRateMeter } from "./rate-meter.ts";
 import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
@@ -118,6 +120,8 @@ export interface ExecutionsOptions {
   readonly room?: StreamRoom;
   /** Missing: no traces are written. */
   readonly tracer?: Tracer;
+  /** Missing: no service has the priority high. */
+  readonly allowsHigh?: AllowsHigh;
   /** Milliseconds since the epoch; default: the time of day. */
   readonly now?: () => number;
   /** Called when input of this version was not checked at the start because the check takes too long. */
@@ -147,10 +151,11 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     followers.notice(event);
   });
 
-  const { targets, tracer = NO_TRACER } = options;
+  const { targets, tracer = NO_TRACER, allowsHigh = () => false } = options;
+  const parts = { store, inputs, targets, cache, validator, admission, retentionDays, tracer, allowsHigh };
   return {
-    start: createStart({ store, inputs, targets, cache, validator, admission, retentionDays, tracer }),
-    rehearse: createRehearsal({ store, inputs, targets, validator, admission, waiting }),
+    start: createStart(parts),
+    rehearse: createRehearsal({ store, inputs, targets, validator, admission, waiting, allowsHigh }),
     findStarted: store.findStarted,
     peek: (id, ownerId) => {
       const known = cache.peek(id, ownerId);
@@ -208,6 +213,7 @@ interface StartParts {
   readonly admission: Admission;
   readonly retentionDays: RetentionDays;
   readonly tracer: Tracer;
+  readonly allowsHigh: AllowsHigh;
 }
 
 function createStart({
@@ -219,6 +225,7 @@ function createStart({
   admission,
   retentionDays,
   tracer,
+  allowsHigh,
 }: StartParts): Executions["start"] {
   return async (owner, target, { body: bytes, key, trace: given = null }) => {
     const trace = tracer.start(given, target.id);
@@ -255,7 +262,7 @@ function createStart({
         owner,
         versionId: target.id,
         resources: target.resources,
-        timeoutSeconds: target.timeoutSeconds,
+        ...applyPolicy(target, allowsHigh),
         body: body.bytes,
         ...(await pinNamed({ inputs, targets }, named, owner)),
         ...(kept === undefined ? {} : { kept }),

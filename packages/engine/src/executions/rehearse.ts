@@ -9,6 +9,8 @@ import { findOutputPool, findPools } from "./find-pools.ts";
 import { pinNamed } from "./pin-inputs.ts";
 import type { Pinners } from "./pin-inputs.ts";
 import { acceptStartBody } from "./start-body.ts";
+import { applyPolicy } from "./start-policy.ts";
+import type { AllowsHigh } from "./start-policy.ts";
 import type { WaitingTeller } from "./waiting.ts";
 import type { Waiting } from "@platform/contract/execution";
 
@@ -25,10 +27,18 @@ interface RehearsalParts extends Pinners {
   readonly validator: InputValidator;
   readonly admission: Pick<Admission, "check">;
   readonly waiting: Pick<WaitingTeller, "foresee">;
+  readonly allowsHigh: AllowsHigh;
 }
 
 /** Makes all checks of a start, in its order, so that it is refused for the same reason. */
-export function createRehearsal({ store, validator, admission, waiting, ...pinners }: RehearsalParts) {
+export function createRehearsal({
+  store,
+  validator,
+  admission,
+  waiting,
+  allowsHigh,
+  ...pinners
+}: RehearsalParts) {
   return async (owner: Owner, target: VersionTarget, bytes: Uint8Array): Promise<Rehearsal> => {
     const body = acceptStartBody(bytes);
     validator(target.id, target.inputSchema, body);
@@ -36,11 +46,11 @@ export function createRehearsal({ store, validator, admission, waiting, ...pinne
     const pools = findPools(target.inputSchema, body);
     const output = findOutputPool(target.inputSchema, body);
     await pinNamed(pinners, { body, pools, output }, owner);
-    const { id: versionId, resources, timeoutSeconds } = target;
-    const start = { owner, versionId, resources, timeoutSeconds };
+    const { id: versionId, resources } = target;
+    const start = { owner, versionId, resources, ...applyPolicy(target, allowsHigh) };
     const { quota, price, ...outlook } = await store.foresee(start);
     return {
-      target,
+      target: { ...target, timeoutSeconds: start.timeoutSeconds },
       ...(await waiting.foresee(start, outlook)),
       ...(quota === undefined ? {} : { quota }),
       ...(price === undefined ? {} : { price }),

@@ -117,6 +117,8 @@ export interface NewExecution {
   readonly body: Uint8Array;
   /** What the references in the body named when the start was accepted. */
   readonly references: PinnedInputs;
+  /** Its class in the queue, see `QueuedState`; missing: 0. */
+  readonly priority?: number;
   /** For how long its service keeps it; missing: as the platform keeps others. */
   readonly kept?: KeptDays;
   /** Where the result is stored besides; missing: nowhere. */

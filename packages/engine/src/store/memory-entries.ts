@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { canMove, isFinal } from "@platform/contract/execution";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { LogLine } from "../python/port/runtime.ts";
-import { sortByRank } from "./memory-queue.ts";
+import { getPriority, sortByRank } from "./memory-queue.ts";
 import type { Queued } from "./memory-queue.ts";
 import type { ExecutionRecord, NewExecution, StoreEvent, StoredResult } from "./execution-store.ts";
 
@@ -88,7 +88,7 @@ export function createMemoryEntries(): MemoryEntries {
 export function readLive(entry: Entry): ExecutionRecord {
   const { record, rank, leaseUntil, preparingAttempt, attempt } = entry;
   if (record.status === "PENDING")
-    return { ...record, live: { priority: 0, rank, isPausing: isPausing(entry) } };
+    return { ...record, live: { priority: getPriority(entry.execution), rank, isPausing: isPausing(entry) } };
   if (record.status !== "RUNNING") return record;
   const left = leaseUntil - readMonotonic();
   return { ...record, live: { leaseUntil: Date.now() + left, isPreparing: preparingAttempt === attempt } };

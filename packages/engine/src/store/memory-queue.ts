@@ -4,7 +4,7 @@ import type { ExecutionRecord, NewExecution } from "./execution-store.ts";
 
 /** An execution as the queue sees it; `rank` is its place, given when it is created. */
 export interface Queued {
-  readonly execution: Pick<NewExecution, "owner" | "resources">;
+  readonly execution: Pick<NewExecution, "owner" | "resources" | "priority">;
   readonly record: Pick<ExecutionRecord, "status">;
   readonly rank: number;
 }
@@ -19,6 +19,7 @@ export function findRank(execution: Queued["execution"], others: Iterable<Queued
   let firstPending = Infinity;
   let firstNotLarger = Infinity;
   for (const other of others) {
+    if (getPriority(other.execution) !== getPriority(execution)) continue;
     const isRunning = other.record.status === "RUNNING";
     const isPending = other.record.status === "PENDING";
     if (isPending) firstPending = Math.min(firstPending, other.rank);
@@ -33,9 +34,14 @@ export function findRank(execution: Queued["execution"], others: Iterable<Queued
   return Math.max(place, behindOwn);
 }
 
+/** The class of an execution in the queue. */
+export function getPriority({ priority = 0 }: Pick<NewExecution, "priority">): number {
+  return priority;
+}
+
 /** In the order of the queue. */
 export function sortByRank<T extends Queued>(entries: readonly T[]): readonly T[] {
-  return [...entries].sort((a, b) => a.rank - b.rank);
+  return [...entries].sort((a, b) => getPriority(b.execution) - getPriority(a.execution) || a.rank - b.rank);
 }
 
 /** Chooses from entries in the order of the queue: each takes what it needs of the free capacity, if that much is left. */

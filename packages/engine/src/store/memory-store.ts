@@ -15,7 +15,7 @@ import { createMemoryKeys } from "./memory-keys.ts";
 import { toFirstAnswer } from "./idempotency.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
-import { findRank } from "./memory-queue.ts";
+import { findRank, getPriority } from "./memory-queue.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
 import type { MemoryWorkers } from "./memory-workers.ts";
 
@@ -40,7 +40,12 @@ export function createMemoryStore(): ExecutionStore {
       entries
         .listPending()
         .slice(0, SURVEY.most)
-        .map(({ record, rank }, ahead) => ({ priority: 0, rank, id: record.id, ahead }))
+        .map(({ execution, record, rank }, ahead) => ({
+          priority: getPriority(execution),
+          rank,
+          id: record.id,
+          ahead,
+        }))
         .filter(({ ahead }) => isSurveyed(ahead)),
     report: async (report) => workers.report(report, entries.listReady()),
     leave: async (workerId) => workers.leave(workerId),
@@ -61,7 +66,7 @@ function createStarts(entries: MemoryEntries, listWorkers: MemoryWorkers["list"]
   return {
     findStarted: async (ownerId, key) => findStarted(ownerId, key),
     foresee: async (start) => ({
-      place: { priority: 0, rank: findRank(start, entries.byId.values()) },
+      place: { priority: getPriority(start), rank: findRank(start, entries.byId.values()) },
       hasRoom: hasRoom(start.resources, listWorkers(), entries.byId.values()),
     }),
     create: async (execution) => {

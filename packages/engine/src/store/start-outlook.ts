@@ -29,4 +29,7 @@ export interface StartPrice {
 }
 
 /** What decides about a start besides its body. */
-export type ForeseenStart = Pick<NewExecution, "owner" | "versionId" | "resources" | "timeoutSeconds">;
+export type ForeseenStart = Pick<
+  NewExecution,
+  "owner" | "versionId" | "resources" | "timeoutSeconds" | "priority"
+>;

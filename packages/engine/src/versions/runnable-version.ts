@@ -1,4 +1,5 @@
 import type { KeptDays } from "@platform/contract/execution";
+import type { TargetService } from "@platform/contract/policy";
 import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
 import type { Environment } from "../environments/environment-folders.ts";
@@ -16,6 +17,8 @@ export interface VersionTarget {
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
   /** For how long the service keeps executions; missing: it says nothing. */
   readonly kept?: KeptDays;
+  /** Whose version it is; missing: of a project that is being edited. */
+  readonly service?: TargetService;
 }
 
 /** Adds the defaults of the contract to what `platform.json` leaves out. `timeoutSeconds`: wall-clock limit of a run. */

@@ -38,6 +38,7 @@ import { refuseUnstorableText } from "./unstorable-text.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
 import { createPoolAccessHandlers } from "./pool-access.ts";
 import { createPlanHandlers } from "./plans.ts";
+import { createPolicyHandlers } from "./policies.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { createSessionHandlers } from "./session.ts";
 import { createSignUpHandlers } from "./sign-up.ts";
@@ -78,6 +79,8 @@ export interface PlatformApiDeps extends Omit<Stores, "access">, KeptByPlatform,
   /** Folder for what has arrived of uploads that can be resumed. */
   readonly partsDirectory: string;
   readonly parts?: Pick<UploadRoutesOptions, "limits" | "patienceMs" | "pace">;
+  /** Ids of the organisations whose services may have the priority high. */
+  readonly highPriorityOrganisations: ReadonlySet<string>;
   /** Changes of one user in the long run. */
   readonly writesPerSecond: number;
   /** Jobs of one organisation that are started in the long run. */
@@ -135,6 +138,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createBuildHandlers({ ...deps, uploads, maxArchiveBytes }),
       ...createDataPoolHandlers({ ...deps, uploads }),
       ...createPoolAccessHandlers(deps),
+      ...createPolicyHandlers(deps),
       ...createPlanHandlers(deps),
       ...createMarketplaceHandlers(deps),
       ...createApplicationHandlers(deps),

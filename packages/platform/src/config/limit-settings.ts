@@ -1,4 +1,4 @@
-import { addressRanges, number } from "./settings.ts";
+import { addressRanges, ids, number } from "./settings.ts";
 import type { Setting } from "./settings.ts";
 
 /** Settings of how fast requests may follow each other, and whom the platform calls, by the name of their flags. */
@@ -19,6 +19,10 @@ export const LIMIT_SETTINGS = {
     "PLATFORM_WEBHOOK_OPEN",
     "Private or local IPv4 ranges in which webhooks are called too, separated by commas, such as 10.1.0.0/16",
   ),
+  "high-priority-organizations": ids(
+    "PLATFORM_HIGH_PRIORITY_ORGANIZATIONS",
+    "Ids of the organisations whose services may have the priority high, separated by commas; the same for gateway and control",
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** How fast requests may follow each other, and whom the platform calls; frozen with the other settings. */
@@ -28,6 +32,8 @@ export interface LimitConfig {
   readonly writesPerSecond: number;
   /** Closed IPv4 ranges in which webhooks are called too. */
   readonly webhookOpen: readonly string[];
+  /** Ids of the organisations whose services may have the priority high. */
+  readonly highPriorityOrganisations: ReadonlySet<string>;
 }
 
 /** @param settings as they were parsed */
@@ -35,10 +41,12 @@ export function readLimits(settings: {
   readonly "starts-per-second": number;
   readonly "writes-per-second": number;
   readonly "webhook-open": readonly string[];
+  readonly "high-priority-organizations": readonly string[];
 }): LimitConfig {
   return {
     startsPerSecond: settings["starts-per-second"],
     writesPerSecond: settings["writes-per-second"],
     webhookOpen: settings["webhook-open"],
+    highPriorityOrganisations: new Set(settings["high-priority-organizations"]),
   };
 }

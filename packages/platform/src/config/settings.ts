@@ -1,3 +1,4 @@
+import { isUuid } from "@platform/engine/base/uuid";
 import { parseRange } from "@platform/engine/python/sandbox/network/address-range";
 
 /** A setting of the operator: a flag, or an environment variable; the flag takes precedence. */
@@ -127,6 +128,21 @@ export function choices<const T extends string>(
     help,
     fallback: always(fallback, fallback.join(",")),
     parse: (value) => value.split(",").map((item) => one.parse(item.trim())),
+  };
+}
+
+/** Ids such as those of organisations, separated by commas; none when it is not set. */
+export function ids(env: string, help: string): Setting<readonly string[]> {
+  return {
+    env,
+    hint: "IDS",
+    help,
+    fallback: { compute: () => [], text: null },
+    parse: (value) => {
+      const given = value.split(",").map((id) => id.trim().toLowerCase());
+      if (!given.every(isUuid)) throw new SettingError("ids (UUIDs) separated by commas");
+      return given;
+    },
   };
 }
 

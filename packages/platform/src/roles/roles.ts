@@ -90,6 +90,7 @@ async function startControl(
     startsPerSecond,
     maxFileBytes,
     maxRetentionDays,
+    highPriorityOrganisations: config.highPriorityOrganisations,
     retentionDays: config.retentionDays,
     logRetentionDays: config.logRetentionDays,
     version,

@@ -195,6 +195,7 @@ function createSharedExecutions(
       most: config.maxRetentionDays,
     },
     queueLimits: config.queueLimits,
+    allowsHigh: (organisationId) => config.highPriorityOrganisations.has(organisationId),
     onUndecided: (versionId) =>
       logger.warn({ versionId }, "an input takes too long to check at the start; the run checks it"),
   });

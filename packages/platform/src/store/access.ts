@@ -1,4 +1,5 @@
 import type { KeptDays } from "@platform/contract/execution";
+import type { TargetService } from "@platform/contract/policy";
 import type { Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
@@ -7,6 +8,7 @@ import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { fromStoredResources, parseVersion } from "./base/columns.ts";
 import type { VersionNumber } from "./base/columns.ts";
 import type { StoredResources } from "./base/columns.ts";
+import { describeTargetService } from "./base/target-service.ts";
 
 /** A version of the service that a grant allows to call. */
 export interface GrantedVersion {
@@ -22,6 +24,7 @@ export interface GrantedVersion {
   readonly isRetired: boolean;
   /** For how long the service keeps executions. */
   readonly kept: KeptDays;
+  readonly service: TargetService;
 }
 
 /** What an application's call of a service is checked against. */
@@ -125,7 +128,7 @@ export function describeGrantedVersion(version: string, service: string): string
             'id', ${version}.id, 'version', concat_ws('.', ${version}.major, ${version}.minor, ${version}.patch),
             'cpu_milli', ${version}.cpu_milli, 'memory_milli', ${version}.memory_milli, 'timeoutSeconds', ${version}.timeout_seconds,
             'inputSchema', ${version}.input_schema, 'isRetired', ${version}.retired_at is not null,
-            'kept', json_build_object('result', ${service}.result_days, 'log', ${service}.log_days))`;
+            'service', ${describeTargetService(service)}, 'kept', json_build_object('result', ${service}.result_days, 'log', ${service}.log_days))`;
 }
 
 interface Row {

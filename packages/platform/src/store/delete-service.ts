@@ -50,6 +50,7 @@ export async function deleteService(
 const PARTS = [
   "delete from build where service_key = $1",
   "delete from plan where service_key = $1",
+  "delete from service_policy where service_key = $1",
   "delete from listing where service_key = $1",
   "delete from variable where scope_id = $1",
 ] as const;

@@ -68,6 +68,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   quota: { bounds: [], rest: "One for each subscription." },
   schema_migration: { bounds: [], rest: "One for each change of the schema." },
   service: { bounds: ["services"], rest: "None." },
+  service_policy: { bounds: [], rest: "The last 100 revisions for each service." },
   session: { bounds: ["sessions"], rest: ENDED },
   sign_in_attempt: {
     bounds: [],

@@ -17,6 +17,7 @@ import { createReferenceStore } from "./pools/references.ts";
 import { createUploadStore } from "./pools/uploads.ts";
 import { createResultFileStore } from "./pools/result-files.ts";
 import { createPlanStore } from "./plans.ts";
+import { createPolicyStore } from "./policies.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
 import { createRateBucketStore } from "./rate-buckets.ts";
@@ -41,6 +42,7 @@ export function createStores(given: Database, options: StoreOptions = {}) {
   const database = auditChanges(given);
   return {
     services: createServiceStore(database),
+    policies: createPolicyStore(database),
     plans: createPlanStore(database),
     listings: createListingStore(database),
     marketplace: createMarketplaceStore(database),

@@ -81,6 +81,7 @@ export interface TestInstanceOptions {
   readonly startsPerSecond?: number;
   /** Changes of one user through the platform API; default: more than a test makes. */
   readonly writesPerSecond?: number;
+  readonly highPriorityOrganisations?: ReadonlySet<string>;
   /** Data directory; otherwise one that goes with the instance. */
   readonly directory?: string;
 }
@@ -115,10 +116,12 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     fileLimits: createPinnedFileLimits(stores.rateBuckets, options.startsPerSecond ?? 1_000),
   });
   const store = options.executionStore ?? createMemoryStore();
+  const { highPriorityOrganisations = new Set() } = options;
   const executions = createExecutions({
     store,
     inputs,
     targets: createResultTargets(stores.resultFiles),
+    allowsHigh: (organisationId) => highPriorityOrganisations.has(organisationId),
   });
   const feed = createFeed({
     store: createFeedStore(database),
@@ -153,6 +156,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     gatewayUrl: TEST_GATEWAY_URL,
     apiUrl: TEST_API_URL,
     writesPerSecond: options.writesPerSecond ?? 100_000,
+    highPriorityOrganisations,
     startsPerSecond: options.startsPerSecond ?? 1_000,
     maxFileBytes: MAX_TEST_FILE,
     retentionDays: 30,

@@ -256,6 +256,7 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     changePassword: { currentPassword: "not this one", newPassword: "a new long password" },
     createService: { name: `mine-${Math.random().toString(36).slice(2)}` },
     putService: { logs: "provider" },
+    putPolicy: { revision: 0, policy: { timeoutSeconds: 60 } },
     publishService: { scope: "internal" },
     putListing: { title: "Mine" },
     putPlan: { name: "Basic" },

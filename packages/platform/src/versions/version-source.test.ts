@@ -69,6 +69,7 @@ async function createSource(setup: string, requirements = "./package\n") {
     createdAt: Date.now(),
     retiredAt: null,
     kept: { result: null, log: null },
+    service: { key: randomUUID(), organisationId: randomUUID(), policy: {} },
   };
   const source = createVersionSource({ versions: { findById: async () => version }, files, environments });
   const listBuilds = async () => {

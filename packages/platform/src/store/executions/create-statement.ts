@@ -3,6 +3,7 @@ import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { NOTED_COLUMNS, noteStates } from "./note-states.ts";
 import { ENDED_OWNERS, LOCK_OWNERS, lockOwner } from "./ended-owners.ts";
 import { ADMITTED, UNUSED, WON_ONE } from "./idempotency-keys.ts";
+import { BEHIND_RUNNING, describeRanks } from "./rank.ts";
 import {
   CPU_HELD,
   HOLD,
@@ -14,55 +15,6 @@ import {
   SELECT_QUOTAS,
   createdIn,
 } from "./hold.ts";
-
-/*
- * Fair share between owners is decided when executions are created (start-time fair queueing: Goyal, Vin, Cheng 1996).
- * Each gets a rank. Within a priority, executions are claimed in order of rank, then of id:
- *
- *   rank = 1 + max(level, rank of the owner's last pending execution)
- *
- * The level is how far the queue has been served: the highest rank among running executions that are at least as large.
- * If none of these runs, the execution gets the rank of the first pending execution that is no larger. An owner's executions are
- * thus one rank apart and take turns with those of other owners. The first execution of a new owner comes right after
- * what runs: not after a whole backlog, and not before executions whose turn it is, since a series of new owners could
- * then delay those for ever. Two simpler definitions of the level do not work:
- * - The lowest pending rank: an execution that fits no worker keeps it in place for ever, and owners who never have more
- *   than one execution at a time overtake every backlog.
- * - The highest running rank, whatever the size: small executions keep running while large ones wait for capacity, so a
- *   new large one would come after all large ones of another owner.
- *
- * Within a process no two executions of an owner get the same rank, since an owner's executions are in one flush at a
- * time. Several gateways that serve one owner at the same time may each give out a rank, so that the owner gets as many
- * executions per turn as there are gateways, at most.
- */
-
-/**
- * The bounds on the id make PostgreSQL skip the partitions of days before the oldest execution that waits or runs
- * (queue-horizon.ts), and of days after tomorrow.
- */
-const RECENT = "e.priority = 0 and e.id >= $1 and e.id < $2";
-
-/** How many of the first pending executions are searched for one that is no larger. */
-const HEAD = 256;
-
-/*
- * Four lookups in indexes: the first once for each owner of the flush, the others once for each size. They see what was
- * committed before the statement began; the batcher never has two flushes of one owner under way.
- */
-const BEHIND_OWN = `(select e.rank + 1 from execution e
-    where e.owner_id = t.owner_id and e.status = 'PENDING' and ${RECENT} order by e.rank desc limit 1)`;
-const BEHIND_RUNNING = `(select e.rank + 1 from execution e
-    where e.lease_until is not null and e.cpu_milli >= t.cpu_milli and e.memory_milli >= t.memory_milli and ${RECENT}
-    order by e.rank desc limit 1)`;
-const FIRST_PENDING = `(select e.rank from execution e
-    where e.status = 'PENDING' and ${RECENT} order by e.rank, e.id limit 1)`;
-const FIRST_PENDING_NOT_LARGER = `(select head.rank from (
-      select e.rank, e.cpu_milli, e.memory_milli from execution e
-      where e.status = 'PENDING' and ${RECENT} order by e.rank, e.id limit ${HEAD}
-    ) head where head.cpu_milli <= t.cpu_milli and head.memory_milli <= t.memory_milli limit 1)`;
-
-/** SQL: the rank that an execution gets whose owner, vCPUs and memory are in `t`. */
-export const RANK_OF_ONE = `greatest(coalesce(${BEHIND_RUNNING}, ${FIRST_PENDING_NOT_LARGER}, ${FIRST_PENDING}, 0), ${BEHIND_OWN})`;
 
 /** Something else waits, whose turn would be before. */
 const IS_ANY_PENDING =
@@ -99,36 +51,19 @@ const NOTHING: Additions = {
 /**
  * SQL: inserts what is new, up to the limits of the owners. Parameters: lowest id in the queue, lowest id of the day after tomorrow,
  * worker, claim id, lease in seconds and sandbox level of a claim (null: there is none), arrays of the first columns of `input`,
- * bodies ($16), origin of events, starts and lengths in the bodies, and days for which the service keeps results and logs; of KEYED the
+ * bodies ($16), origin of events, starts and lengths in the bodies, days for which the service keeps results and logs, and priorities; of KEYED the
  * hashes of keys and requests.
  */
 const buildCreate = (given: Partial<Additions>): string => {
   const { more, arrays, columns, unused, candidates, admitted, inserted } = { ...NOTHING, ...given };
   return `with input as (
     select * from unnest($7::uuid[], $8::text[], $9::uuid[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::text[],
-        $18::int[], $19::int[], $20::smallint[], $21::smallint[]${arrays})
+        $18::int[], $19::int[], $20::smallint[], $21::smallint[], $22::smallint[]${arrays})
       -- The position keeps the order in which the executions of an owner were added.
       with ordinality
-      as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, result_days, log_days,
+      as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, result_days, log_days, priority,
         ${columns}position)
-  ), ${LOCK_OWNERS}, ${LOCK_QUOTAS}, ${unused}turn as (
-    -- turn counts the executions of each owner in this flush from 0.
-    select *, row_number() over (partition by owner_id order by position) - 1 as turn,
-      row_number() over (partition by cpu_milli, memory_milli) = 1 as is_first_of_size
-    from ${candidates}
-  ), looked_up as materialized (
-    -- "case" evaluates a lookup only for the first execution of a size, or of an owner; materialized, once.
-    select *, case when is_first_of_size then
-        coalesce(${BEHIND_RUNNING}, ${FIRST_PENDING_NOT_LARGER}, ${FIRST_PENDING}, 0)
-      end as level, case turn when 0 then ${BEHIND_OWN} end as behind_own
-    from turn t
-  ), line as (
-    -- Gives all executions of a size their level. "greatest" ignores null: behind_own of an owner who has none pending.
-    select *, greatest(max(level) over (partition by cpu_milli, memory_milli), behind_own) as place from looked_up
-  ), ranked as (
-    -- The first of the owner gets its place, the others follow one rank apart.
-    select *, first_value(place) over (partition by owner_id order by turn) + turn as rank from line
-  ), allowed as (
+  ), ${LOCK_OWNERS}, ${LOCK_QUOTAS}, ${unused}${describeRanks(candidates)}, allowed as (
     select r.*, room.months[known.at] as quota_month, room.holds[known.at] as cpu_held
     from ranked r cross join room cross join lateral array_position(room.owners, r.owner_id) as known (at)
     where (room.places[known.at] is null or r.turn < room.places[known.at]) and r.owner_id <> all (${ENDED_OWNERS})
@@ -138,9 +73,9 @@ const buildCreate = (given: Partial<Additions>): string => {
     -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
     -- that a claim gives (claim.ts), and starts at the moment of its creation: now() is not cut as that is.
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
     select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
       case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then created_at end,
       case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
     from ${inserted} cross join claim cross join lateral (select ${createdIn("quota_month")} as created_at) moment on conflict do nothing
@@ -178,7 +113,7 @@ const pin = (inserted: string): string => `, pinned as (
   )`;
 
 const KEYED = {
-  arrays: ", $22::uuid[], $23::uuid[]",
+  arrays: ", $23::uuid[], $24::uuid[]",
   columns: "key_hash, request_hash, ",
   unused: `${UNUSED}, `,
   candidates: "unused",
@@ -207,11 +142,11 @@ const buildClaimed = (won: string, condition: string): string => `with pending a
     for no key update
   ), ${won}created as (
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
     select $7::uuid, $8, $9::uuid, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int,
-      created_at, coalesce(${BEHIND_RUNNING}, 0), month, ${CPU_HELD}, $17::smallint, $18::smallint, 'RUNNING', 1, $3::text, $4::uuid, created_at,
+      created_at, coalesce(${BEHIND_RUNNING}, 0), month, ${CPU_HELD}, $17::smallint, $18::smallint, t.priority, 'RUNNING', 1, $3::text, $4::uuid, created_at,
       now() + make_interval(secs => $5), $6::text
-    from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli) t left join quotas on true
+    from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli, $19::smallint as priority) t left join quotas on true
       cross join lateral (select ${createdIn("month")} as created_at) moment
     where ${condition} on conflict do nothing
     returning ${NOTED_COLUMNS}, created_at, quota_month, cpu_held
@@ -224,12 +159,12 @@ const buildClaimed = (won: string, condition: string): string => `with pending a
 
 /**
  * SQL: the same for one execution that a worker claims as it is created, with a third of the plan: nothing is pending that it has to
- * be placed among. Parameters: the first 16, those of `input` as values, and the days. One row; "isAnyPending": nothing was changed, CREATE decides.
+ * be placed among. Parameters: the first 16, those of `input` as values, the days and the priority. One row; "isAnyPending": nothing was changed, CREATE decides.
  */
 export const CREATE_CLAIMED = buildClaimed("", MAY_START);
 
-/** SQL: the same with an idempotency key: parameters $19 and $20 are its hash and that of the request. */
+/** SQL: the same with an idempotency key: parameters $20 and $21 are its hash and that of the request. */
 export const CREATE_CLAIMED_KEYED = buildClaimed(
-  `${WON_ONE("$9::uuid, $19::uuid, $20::uuid, $7::uuid", `pending left join quotas on true where ${MAY_START}`)}, `,
+  `${WON_ONE("$9::uuid, $20::uuid, $21::uuid, $7::uuid", `pending left join quotas on true where ${MAY_START}`)}, `,
   "exists (select 1 from won)",
 );

@@ -10,7 +10,7 @@ import { concatenate, createBatcher, toArrays } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
 import type { NewClaim, NewClaims } from "./claim-new.ts";
 import type { Events } from "./events.ts";
-import { createQueueHorizon } from "./queue-horizon.ts";
+import type { ReadHorizon } from "./queue-horizon.ts";
 import { refuseEnded } from "./ended-owners.ts";
 import {
   CREATE,
@@ -39,9 +39,8 @@ import { toNewRecord } from "./record.ts";
 export function createCreator(
   database: Database,
   events: Events,
-  newClaims: NewClaims,
+  { newClaims, readHorizon }: { readonly newClaims: NewClaims; readonly readHorizon: ReadHorizon },
 ): Batcher<NewExecution, ExecutionRecord> {
-  const readHorizon = createQueueHorizon(database);
   const batcher = createBatcher<NewExecution, Answer>({
     maxItems: 256,
     maxBytes: 8 * MEGABYTE,
@@ -227,6 +226,7 @@ async function insertExecutions(
       bodies.lengths,
       executions.map(({ kept }) => kept?.result ?? null),
       executions.map(({ kept }) => kept?.log ?? null),
+      executions.map(({ priority = 0 }) => priority),
       ...(isKeyed ? listKeys(executions) : []),
     ],
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
@@ -272,6 +272,7 @@ async function insertClaimed(
       execution.body,
       execution.kept?.result ?? null,
       execution.kept?.log ?? null,
+      execution.priority ?? 0,
       ...(key === undefined ? [] : [key.keyHash, key.requestHash]),
     ],
     idempotent: true,

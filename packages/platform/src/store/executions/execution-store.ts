@@ -1,3 +1,5 @@
+import { CLASS_WAIT_MINUTES } from "@platform/contract/policy";
+import { MINUTE } from "@platform/engine/base/time";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import { nameStored } from "@platform/engine/python/port/run-output";
 import { createDatabase } from "../../postgres/database.ts";
@@ -9,6 +11,7 @@ import { createClaim } from "./claim.ts";
 import type { UnansweredClaims } from "./claim.ts";
 import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
+import type { Events } from "./events.ts";
 import { createForesight } from "./foresee.ts";
 import { ENDS_IN_FLIGHT, createFinisher, finishWithOutput } from "./finish.ts";
 import { finishPersisted } from "./finish-persisted.ts";
@@ -27,6 +30,9 @@ import { readChanges } from "./read-changes.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
 import { surveyQueue } from "./survey-queue.ts";
+import { createPromotion } from "./promote.ts";
+import type { ReadHorizon } from "./queue-horizon.ts";
+import { createQueueHorizon } from "./queue-horizon.ts";
 import { createSweep } from "./sweep.ts";
 import { DEFAULT_POOL_BYTES } from "../pools/pool-files.ts";
 import { warmUp } from "./warm-up.ts";
@@ -92,6 +98,8 @@ interface PostgresExecutionStoreOptions {
   readonly leaseSeconds?: number;
   /** What the data pools of one organisation may hold; default 100 GB. */
   readonly poolBytes?: number;
+  /** For how long something waits behind a higher class before it gets that class; default `CLASS_WAIT_MINUTES`. */
+  readonly classWaitMs?: number;
 }
 
 /**
@@ -104,11 +112,13 @@ export function createPostgresExecutionStore({
   large = vital,
   leaseSeconds = DEFAULT_LEASE_SECONDS,
   poolBytes = DEFAULT_POOL_BYTES,
+  classWaitMs = CLASS_WAIT_MINUTES * MINUTE,
 }: PostgresExecutionStoreOptions): PostgresExecutionStore {
   const events = createEvents(database);
   const unanswered: UnansweredClaims = new Map();
   const newClaims = createNewClaims(events, unanswered);
-  const creator = createCreator(database, events, newClaims);
+  const readHorizon = createQueueHorizon(database);
+  const creator = createCreator(database, events, { newClaims, readHorizon });
   const finisher = createFinisher({ vital, large }, events);
   // On the same connections as ends, since an end waits for the last lines.
   const log = createLogWriter(vital, events.emitLog);
@@ -140,7 +150,7 @@ export function createPostgresExecutionStore({
     notePreparing: (claim, isPreparing) => notePreparing(vital, claim, isPreparing),
     appendLog: log.append,
     noteProgress: (claim, update) => progress.add({ claim, update }),
-    sweep: createSweep(vital, events, { leaseSeconds }),
+    sweep: createRound(vital, events, { readHorizon, leaseSeconds, classWaitMs }),
     countPending: () => countPending(database),
     surveyQueue: () => surveyQueue(database),
     report: (report) => reportWorker(vital, report),
@@ -153,6 +163,27 @@ export function createPostgresExecutionStore({
       await Promise.all([creator.drain(), finisher.drain(), log.drain(), progress.drain()]);
       events.close();
     },
+  };
+}
+
+/** What every process does again and again. */
+function createRound(
+  vital: Database,
+  events: Events,
+  {
+    readHorizon,
+    leaseSeconds,
+    classWaitMs,
+  }: Required<Pick<PostgresExecutionStoreOptions, "leaseSeconds" | "classWaitMs">> & {
+    readonly readHorizon: ReadHorizon;
+  },
+): ExecutionStore["sweep"] {
+  const sweep = createSweep(vital, events, { leaseSeconds });
+  const promote = createPromotion(vital, { readHorizon, waitMs: classWaitMs });
+  return async () => {
+    const swept = await sweep();
+    await promote();
+    return swept;
   };
 }
 

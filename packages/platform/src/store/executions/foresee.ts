@@ -4,11 +4,11 @@ import type { ForeseenStart, StartOutlook, StartPrice } from "@platform/engine/s
 import type { Database } from "../../postgres/database.ts";
 import { toStoredResources } from "../base/columns.ts";
 import { THIS_MONTH } from "../base/quotas.ts";
-import { RANK_OF_ONE } from "./create-statement.ts";
 import { refuseEnded } from "./ended-owners.ts";
 import { QUOTA_COLUMNS, SELECT_QUOTAS, describeLeft, refuseBeyondLimit } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
+import { RANK_OF_ONE } from "./rank.ts";
 import { IS_LIVE } from "./workers.ts";
 
 /*
@@ -42,10 +42,10 @@ const secondsOf = (share: number) =>
 
 /**
  * Parameters: lowest id in the queue, lowest id of the day after tomorrow, kind and id of the owner, organisation that is billed, version, vCPUs and
- * memory in thousandths, time limit in seconds, lowest id of the runs that are looked at.
+ * memory in thousandths, time limit in seconds, lowest id of the runs that are looked at, priority.
  */
 const FORESEE = `with t as materialized (
-    select $4::uuid as owner_id, $7::int as cpu_milli, $8::int as memory_milli
+    select $4::uuid as owner_id, $7::int as cpu_milli, $8::int as memory_milli, $11::smallint as priority
   ), running as materialized (
     select e.worker_id, sum(e.cpu_milli) as cpu, sum(e.memory_milli) as memory from execution e
     where e.lease_until is not null and e.id >= $1 and e.id < $2 group by e.worker_id
@@ -104,7 +104,7 @@ export function createForesight(database: Database): (start: ForeseenStart) => P
     if (refusal !== undefined) throw refusal;
     const quota = row.quota === null ? undefined : describeLeft(row.quota, 0);
     return {
-      place: { priority: 0, rank: row.rank },
+      place: { priority: start.priority ?? 0, rank: row.rank },
       hasRoom: row.hasRoom,
       ...(quota === undefined ? {} : { quota }),
       ...(row.price === null ? {} : { price: row.price }),
@@ -113,7 +113,7 @@ export function createForesight(database: Database): (start: ForeseenStart) => P
 }
 
 function toParameters(
-  { owner, versionId, resources, timeoutSeconds }: ForeseenStart,
+  { owner, versionId, resources, timeoutSeconds, priority = 0 }: ForeseenStart,
   horizon: string,
 ): readonly unknown[] {
   const { cpu_milli, memory_milli } = toStoredResources(resources);
@@ -129,5 +129,6 @@ function toParameters(
     memory_milli,
     timeoutSeconds,
     getLowestUuid(today - LAST_DAYS * DAY),
+    priority,
   ];
 }

@@ -1,5 +1,6 @@
 import type { KeptDays } from "@platform/contract/execution";
 import type { Network } from "@platform/contract/network";
+import type { TargetService } from "@platform/contract/policy";
 import type { OutputLimits, Resources } from "@platform/contract/project";
 import type { ReceiptVersion } from "@platform/engine/executions/receipt";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
@@ -18,6 +19,7 @@ import { listCalledVersions } from "./called-versions.ts";
 import type { CalledVersion } from "./called-versions.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
+import { describeTargetService } from "../base/target-service.ts";
 
 /** A version to be inserted. */
 export interface NewVersion {
@@ -50,6 +52,7 @@ export interface VersionRecord extends NewVersion {
   readonly retiredAt: number | null;
   /** For how long its service keeps executions. */
   readonly kept: KeptDays;
+  readonly service: TargetService;
 }
 
 /** A version, with the organisation that its service belongs to. */
@@ -110,6 +113,7 @@ interface Row extends StoredResources, VersionNumber, Omit<VersionRecord, "versi
 const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch, v.archive_hash as "archiveHash",
   v.content_hash as "contentHash", v.cpu_milli, v.memory_milli, v.timeout_seconds as "timeoutSeconds",
   v.start_mode as "startMode", v.network, v.output, v.input_schema as "inputSchema", v.output_schema as "outputSchema", v.description,
+  (select ${describeTargetService("r")} from service r where r.key = v.service_key) as service,
   (select json_build_object('result', k.result_days, 'log', k.log_days) from service k where k.key = v.service_key) as kept,
   ${selectMilliseconds("v.created_at")} as "createdAt", ${selectMilliseconds("v.retired_at")} as "retiredAt"`;
 

@@ -1,0 +1,146 @@
+import { resolve } from "node:path";
+import type { PolicyRevision } from "@platform/contract/platform-api/policies";
+import { PRIORITIES } from "@platform/contract/policy";
+import type { Priority, ServicePolicy } from "@platform/contract/policy";
+import { TIMEOUT_SECONDS } from "@platform/contract/project";
+import { isRecord } from "@platform/engine/base/json";
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { createUsageError } from "../base/errors.ts";
+import { readIfThere } from "../base/files.ts";
+import { cleanText } from "../base/output.ts";
+import { openSession, readAllPages } from "../base/session.ts";
+import { findService } from "../project/find-service.ts";
+
+/** Settings that the command line can change one by one; missing: they stay. */
+interface Settings {
+  /** 0: as the version says. */
+  readonly timeout: number | undefined;
+  readonly priority: string | undefined;
+}
+
+/** `platform services policy`: shows it, or changes it. */
+export const policyCommand = defineCommand({
+  name: "services policy",
+  summary: "Show or change how executions of a service are run",
+  description: [
+    "Without options it shows the policy. --timeout and --priority change one setting each and leave the others; --set replaces the policy by a JSON object, from a file or, with -, from standard input: {} takes everything back.",
+    "Holds for executions that are started from then on, without a new version. Without a service, that of the project in this folder.",
+  ],
+  arguments: { service: { description: "Name or key of the service", required: false } },
+  options: {
+    set: {
+      kind: "text",
+      placeholder: "file",
+      description: "Replace the policy by this JSON; - is standard input",
+    },
+    timeout: {
+      kind: "number",
+      placeholder: "seconds",
+      description: "Wall-clock limit of one execution; 0: as its version says",
+      minimum: 0,
+      maximum: TIMEOUT_SECONDS.maximum,
+      isInteger: true,
+    },
+    priority: {
+      kind: "text",
+      placeholder: "class",
+      description: "low waits behind others; high is for organisations that the operator allows",
+      choices: PRIORITIES,
+    },
+    revisions: { kind: "flag", description: "List the revisions, newest first" },
+  },
+  exclusive: [
+    ["set", "timeout"],
+    ["set", "priority"],
+    ["revisions", "set"],
+    ["revisions", "timeout"],
+    ["revisions", "priority"],
+  ],
+  examples: [
+    { command: "platform services policy tsp", comment: "The policy of a service" },
+    { command: "platform services policy tsp --timeout 600 --priority low", comment: "Change two settings" },
+    { command: "platform services policy tsp --set policy.json", comment: "All of it, from a file" },
+  ],
+  run: async (context, { arguments: { service: given }, options: { set, revisions, ...settings } }) => {
+    const wanted = set === undefined ? null : await readPolicy(context, set);
+    const { client } = await openSession(context);
+    const { key } = await findService(context, client, given);
+    const params = { key };
+    if (revisions) {
+      const all = await readAllPages((query) => client.listPolicyRevisions({ params, query }));
+      printRevisions(context, all);
+      return { json: all, succeeded: true };
+    }
+    const { revision, policy, ...made } = await client.getPolicy({ params });
+    const changed = wanted ?? changeSettings(policy, settings);
+    const shown =
+      changed === policy
+        ? { revision, policy, ...made }
+        : await client.putPolicy({ params, body: { revision, policy: changed } });
+    printPolicy(context, shown);
+    return { json: shown, succeeded: true };
+  },
+});
+
+/** The platform says what is wrong with it. @throws UserError */
+async function readPolicy(context: CommandContext, from: string): Promise<ServicePolicy> {
+  const text =
+    from === "-" ? await context.readStandardInput() : await readIfThere(resolve(context.directory, from));
+  if (text === null) throw createUsageError(`The file '${from}' of --set does not exist.`);
+  const policy = parse(text);
+  if (isRecord(policy)) return policy;
+  throw createUsageError("The policy is not a JSON object.", 'Pass one such as {"timeoutSeconds": 600}.');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same object where nothing is to be changed. */
+function changeSettings(policy: ServicePolicy, { timeout, priority }: Settings): ServicePolicy {
+  if (timeout === undefined && priority === undefined) return policy;
+  const { timeoutSeconds = 0, ...rest } = policy;
+  const seconds = timeout ?? timeoutSeconds;
+  return {
+    ...rest,
+    ...(seconds === 0 ? {} : { timeoutSeconds: seconds }),
+    ...(isPriority(priority) ? { priority } : {}),
+  };
+}
+
+function isPriority(text: string | undefined): text is Priority {
+  return PRIORITIES.some((priority) => priority === text);
+}
+
+function printPolicy(
+  { output }: CommandContext,
+  { revision, policy, createdAt, createdBy }: PolicyRevision,
+): void {
+  const { timeoutSeconds, priority = "normal" } = policy;
+  output.print(`Revision  ${describeMade({ revision, createdAt, createdBy })}`);
+  output.print(`Timeout   ${timeoutSeconds === undefined ? "as the version says" : `${timeoutSeconds} s`}`);
+  output.print(`Priority  ${priority}`);
+}
+
+function describeMade({ revision, createdAt, createdBy }: Omit<PolicyRevision, "policy">): string {
+  if (revision === 0) return "none: nothing was ever set";
+  return `${revision}, ${createdAt ?? "-"} by ${cleanText(createdBy ?? "-")}`;
+}
+
+function printRevisions({ output }: CommandContext, revisions: readonly PolicyRevision[]): void {
+  output.printTable(
+    ["REVISION", "SET", "BY", "POLICY"],
+    revisions.map(({ revision, policy, createdAt, createdBy }) => [
+      String(revision),
+      createdAt ?? "-",
+      cleanText(createdBy ?? "-"),
+      cleanText(JSON.stringify(policy)),
+    ]),
+    "Nothing was ever set. Change the policy with 'platform services policy --timeout' or '--set'.",
+  );
+}

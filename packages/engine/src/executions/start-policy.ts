@@ -1,0 +1,30 @@
+import type { Priority, TargetService } from "@platform/contract/policy";
+import type { NewExecution } from "../store/execution-store.ts";
+import type { VersionTarget } from "../versions/runnable-version.ts";
+
+/** Whether services of the organisation may have the priority high. */
+export type AllowsHigh = (organisationId: string) => boolean;
+
+/** The place of a class in the queue, whose highest is served first. */
+const QUEUE_PRIORITIES = { low: -1, normal: 0, high: 1 } as const satisfies Record<Priority, number>;
+
+/** What the policy of its service makes of a start. */
+export function applyPolicy(
+  { service, timeoutSeconds }: Pick<VersionTarget, "service" | "timeoutSeconds">,
+  allowsHigh: AllowsHigh,
+): Pick<NewExecution, "timeoutSeconds" | "priority"> {
+  if (service === undefined) return { timeoutSeconds };
+  const { policy } = service;
+  const priority = findPriority(service, allowsHigh);
+  return {
+    timeoutSeconds: policy.timeoutSeconds ?? timeoutSeconds,
+    ...(priority === 0 ? {} : { priority }),
+  };
+}
+
+/** What the operator no longer allows is normal: the policy may be older than that. */
+function findPriority({ organisationId, policy }: TargetService, allowsHigh: AllowsHigh): number {
+  const { priority = "normal" } = policy;
+  if (priority === "high" && !allowsHigh(organisationId)) return QUEUE_PRIORITIES.normal;
+  return QUEUE_PRIORITIES[priority];
+}
