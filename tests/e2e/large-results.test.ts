@@ -105,32 +105,12 @@ test(
 );
 
 test(
-  "kill -9 of the worker while a result is on its way leaves no half of it, and of the gateway while it is sent no wrong one",
+  "kill -9 of the gateway while it sends a result gives nobody a part of it for the whole",
   { timeout: 5 * MINUTE },
   async () => {
-    const flags = ["--lease-seconds", "5", ...CAPACITY];
-    world = await createWorld({ role: "gateway,control,builder", flags });
-    const gateway = await world.start({ role: "gateway", flags });
-    const worker = await world.start({ role: "worker", flags });
+    world = await createWorld({ flags: CAPACITY });
+    const gateway = await world.start({ role: "gateway" });
     const consumer = await deploy(world);
-    const list = () => listStored(world?.dataDirectory ?? "");
-    const before = await list();
-    const { body } = await consumer.start({ data: { bytes: BYTES } });
-    const isOnItsWay = async () => (await list()).length > before.length;
-    await expect.poll(isOnItsWay, { timeout: MINUTE, interval: 1 }).toBe(true);
-    await worker.kill();
-    const { status } = await consumer.finish(body.id);
-    const { body: answer } = await consumer.call<Partial<Answer> & { code?: string }>(
-      "GET",
-      `${body.id}/result`,
-    );
-    // The worker may have been faster: then all of it is there.
-    expect([
-      ["UNKNOWN", "WORKER_LOST", undefined],
-      ["SUCCEEDED", undefined, BYTES],
-    ]).toContainEqual([status, answer.code, answer.result?.text.length]);
-
-    await world.start({ role: "worker", flags });
     const id = await make(consumer, BYTES);
     const { pathname } = new URL(consumer.endpoint);
     // A token is for the gateway that gave it.
