@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from "vitest";
+import { request } from "../../tools/platform-client.ts";
+import { startLocalServer } from "../support/local-server.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
 
@@ -66,6 +68,37 @@ test(
     expect(JSON.parse(all.stdout)).toMatchObject(states);
   },
 );
+
+test("the local server has the feed as well: by pages, by waiting, and as a stream", async () => {
+  world = await createWorld();
+  const project = await world.createProject("echo", "def run(data: dict):\n    return data\n");
+  const local = await startLocalServer(project);
+  try {
+    const read = async (after: string, prefer = "wait=60") => {
+      const page = await fetch(`${local.url}/events?after=${after}`, { headers: { prefer } });
+      expect(page.status).toBe(200);
+      return (await page.json()) as { items: { executionId: string; status: string }[]; cursor: string };
+    };
+    const { cursor } = await read("0", "");
+    const stream = await fetch(`${local.url}/events?after=${cursor}`, {
+      headers: { accept: "text/event-stream" },
+    });
+    const waiting = read(cursor);
+    const started = await request<{ readonly id: string }>("POST", `${local.url}/`, { json: {} });
+    const { id } = started.body;
+    expect((await waiting).items[0]).toMatchObject({ executionId: id, status: "PENDING", version: "local" });
+    const shown: unknown[] = [];
+    for await (const [event, value] of readEvents(stream)) {
+      if (event !== "change" || Array.isArray(value)) continue;
+      shown.push(value.status);
+      if (value.status === "SUCCEEDED") break;
+    }
+    expect(shown).toEqual(["PENDING", "RUNNING", "SUCCEEDED"]);
+    expect((await read(cursor, "")).items.map(({ status }) => status)).toEqual(shown);
+  } finally {
+    await local.stop();
+  }
+});
 
 type EventData = { readonly status?: string } | { readonly message: string }[];
 

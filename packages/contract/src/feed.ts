@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { Static } from "typebox";
 import { ExecutionStatusSchema } from "./execution.ts";
 import type { OperationTable } from "./operation.ts";
 import { Nullable, StringEnum, Timestamp } from "./schemas.ts";
@@ -29,6 +30,9 @@ const FeedEventSchema = Type.Object(
   },
   { title: "FeedEvent", description: "An execution has changed its state" },
 );
+
+/** A change of state, as every feed shows it. */
+export type FeedItem = Static<typeof FeedEventSchema>;
 
 const FeedPageSchema = Type.Object(
   {
@@ -76,5 +80,16 @@ export const GATEWAY_API = {
     allows: "caller",
     scope: "application",
     summary: "Read the changes of state of all executions of the application",
+  },
+} as const satisfies OperationTable;
+
+/** The feed of `platform serve`: of all that its executions do, in memory. */
+export const LOCAL_FEED_API = {
+  readEvents: {
+    ...FEED,
+    allows: "caller",
+    scope: "local",
+    summary: "Read the changes of state of all executions of this server",
+    description: `${FEED.description} The local server keeps the last 10,000 events, and forgets them when it ends. Its \`version\` is \`local\`, and \`serviceKey\` has zeros.`,
   },
 } as const satisfies OperationTable;

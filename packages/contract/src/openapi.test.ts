@@ -1,6 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Type } from "typebox";
 import { describe, expect, test } from "vitest";
+import { LOCAL_FEED_API } from "./feed.ts";
 import { LOCAL_SERVICE_API } from "./local-service-api.ts";
 import { createComponents } from "./openapi-components.ts";
 import { createOpenApi } from "./openapi.ts";
@@ -25,7 +26,7 @@ function describeService(inputSchema: Json | null, tokenUrl: string | null = nul
     server: { url: "https://gateway.example.org/key/demo/1.2.3", description: "" },
     inputSchema,
     tokenUrl,
-    ...(tokenUrl === null ? { operations: LOCAL_SERVICE_API } : {}),
+    ...(tokenUrl === null ? { operations: { ...LOCAL_SERVICE_API, ...LOCAL_FEED_API } } : {}),
   });
 }
 

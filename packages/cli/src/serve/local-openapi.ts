@@ -1,3 +1,4 @@
+import { LOCAL_FEED_API } from "@platform/contract/feed";
 import { LOCAL_SERVICE_API } from "@platform/contract/local-service-api";
 import type { OpenApiDocument } from "@platform/contract/openapi";
 import { createServiceOpenApi } from "@platform/contract/service-openapi";
@@ -15,6 +16,6 @@ export function createLocalOpenApi({
     server: { url: "/", description: "This machine" },
     inputSchema,
     tokenUrl: null,
-    operations: LOCAL_SERVICE_API,
+    operations: { ...LOCAL_SERVICE_API, ...LOCAL_FEED_API },
   });
 }

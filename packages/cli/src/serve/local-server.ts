@@ -13,6 +13,8 @@ import type { ResultStore } from "@platform/engine/content/result-store";
 import { closeInherited } from "@platform/engine/host/close-inherited";
 import { findTemporaryFolder } from "@platform/engine/host/temporary-folder";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
+import { createMemoryFeed } from "@platform/engine/executions/memory-feed";
+import type { MemoryFeed } from "@platform/engine/executions/memory-feed";
 import { createExecutions } from "@platform/engine/executions/executions";
 import { registerDocs } from "@platform/engine/http/docs";
 import { localPresenter } from "@platform/engine/http/presenters";
@@ -41,6 +43,7 @@ import type { FaultInjection } from "./inject-faults.ts";
 import { createKeptContents } from "./kept-contents.ts";
 import type { KeptContents } from "./kept-contents.ts";
 import { createLocalFiles } from "./local-files.ts";
+import { registerLocalFeed } from "./local-feed.ts";
 import { createLocalOpenApi } from "./local-openapi.ts";
 import { createLocalReceipts } from "./local-receipts.ts";
 import { createLocalVersions } from "./local-versions.ts";
@@ -137,7 +140,9 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const results = createFolderResults(join(directory, "results"));
   const python = await startPython(starting, directory, results);
   const contents = createKeptContents(join(directory, "contents"));
-  const holding = createHoldingStore(createAnnouncingStore(createMemoryStore(), output), contents);
+  const feed = createMemoryFeed();
+  const memory = createMemoryStore(feed.add);
+  const holding = createHoldingStore(createAnnouncingStore(memory, output), contents);
   const faults = createFaultInjection({
     faults: options.faults,
     seed: options.faultSeed,
@@ -171,7 +176,7 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   closers.add("check of JSON", jsonCheck.close);
   const given = { store, versions, capacity, sandboxLevel, runtime, contents, results, jsonCheck };
   const executions = faults.wrapExecutions(startExecutions(starting, given));
-  const app = await createApp(starting, { executions, versions, faults });
+  const app = await createApp(starting, { executions, versions, faults, feed });
   closers.add("HTTP server", () => closeApp(app));
   const url = await listen(app, options);
   const watcher = await watchProject({
@@ -246,11 +251,12 @@ interface AppParts {
   readonly executions: ReturnType<typeof createExecutions>;
   readonly versions: LocalVersions;
   readonly faults: FaultInjection;
+  readonly feed: MemoryFeed;
 }
 
 async function createApp(
   { options, logger }: Starting,
-  { executions, versions, faults }: AppParts,
+  { executions, versions, faults, feed }: AppParts,
 ): Promise<App> {
   const app = createHttpServer({ logger });
   app.addHook(
@@ -263,6 +269,7 @@ async function createApp(
   faults.addHooks(app);
   const receipts = createLocalReceipts(versions, () => describeUrl(app, options));
   receipts.registerKeys(app);
+  await registerLocalFeed(app, feed);
   await registerServiceApi(app, {
     prefix: "",
     executions,

@@ -48,8 +48,11 @@ export interface MemoryEntries {
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
 }
 
+/** Told of each state of each execution, in order, at once. */
+export type NoteState = (record: ExecutionRecord) => void;
+
 /** Holds nothing at first; everything is lost with the process. */
-export function createMemoryEntries(): MemoryEntries {
+export function createMemoryEntries(noteState: NoteState = () => undefined): MemoryEntries {
   const byId = new Map<string, Entry>();
   const events = new EventEmitter<{ event: [StoreEvent] }>().setMaxListeners(0);
   const emit = (event: StoreEvent) => void events.emit("event", event);
@@ -60,6 +63,7 @@ export function createMemoryEntries(): MemoryEntries {
     emit,
     add: (execution, rank) => {
       const entry = createEntry(execution, rank);
+      noteState(entry.record);
       byId.set(execution.id, entry);
       forgetOldest(byId);
       return entry;
@@ -73,6 +77,7 @@ export function createMemoryEntries(): MemoryEntries {
         throw new Error(`${entry.record.status} cannot become ${change.status}`);
       const end = isFinal(change.status) ? { endedAt: Date.now() } : {};
       entry.record = { ...entry.record, ...change, ...end };
+      noteState(entry.record);
       emit({ type: "changed", id: entry.record.id, record: entry.record });
     },
     listPending,

@@ -14,14 +14,14 @@ import { createMemoryEntries, readLive } from "./memory-entries.ts";
 import { createMemoryKeys } from "./memory-keys.ts";
 import { toFirstAnswer } from "./idempotency.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
-import type { Entry, MemoryEntries } from "./memory-entries.ts";
+import type { Entry, MemoryEntries, NoteState } from "./memory-entries.ts";
 import { findRank, getPriority } from "./memory-queue.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
 import type { MemoryWorkers } from "./memory-workers.ts";
 
 /** The store of `platform serve`: in the memory of this process, lost at its end. */
-export function createMemoryStore(): ExecutionStore {
-  const entries = createMemoryEntries();
+export function createMemoryStore(noteState?: NoteState): ExecutionStore {
+  const entries = createMemoryEntries(noteState);
   const workers = createMemoryWorkers();
   return {
     ...createStarts(entries, workers.list),
