@@ -247,6 +247,20 @@ CREATE INDEX execution_owner_status ON ONLY public.execution USING btree (owner_
 CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE (status = 'PENDING'::text);
 CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);
 
+create table execution_batch (
+  id uuid not null,
+  owner_id uuid not null,
+  item_ids uuid[] not null,
+  refusals text,
+  is_cancelled boolean not null default false,
+  holder uuid not null,
+  held_until timestamp with time zone not null,
+  created_at timestamp(3) with time zone not null default now(),
+  due_at timestamp with time zone not null default now(),
+  constraint execution_batch_pkey PRIMARY KEY (id)
+);
+CREATE INDEX execution_batch_due ON public.execution_batch USING btree (due_at);
+
 create table execution_default partition of execution DEFAULT;
 
 create table execution_input (

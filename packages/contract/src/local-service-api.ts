@@ -56,6 +56,9 @@ const {
   getLog,
   streamEvents,
   cancelExecution,
+  startBatch,
+  getBatch,
+  cancelBatch,
 } = SERVICE_API;
 
 const LOCAL = { scope: "local" } as const;
@@ -77,4 +80,7 @@ export const LOCAL_SERVICE_API = {
   getLog: { ...getLog, ...LOCAL },
   streamEvents: { ...streamEvents, ...LOCAL },
   cancelExecution: { ...cancelExecution, ...LOCAL },
+  startBatch: { ...startBatch, ...LOCAL, problems: ["IDEMPOTENCY_CONFLICT", "CONFLICT", "RATE_LIMITED"] },
+  getBatch: { ...getBatch, ...LOCAL },
+  cancelBatch: { ...cancelBatch, ...LOCAL },
 } as const satisfies OperationTable;

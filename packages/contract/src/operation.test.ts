@@ -17,7 +17,9 @@ describe("the rows of the operation tables", () => {
   });
 
   test.each(rows)("%s takes and answers what its modes say", (_id, row) => {
-    expect(row.body ? ["json", "optional", "raw"] : ["none", "stream", "file"]).toContain(row.bodyMode);
+    expect(row.body ? ["json", "optional", "raw", "batch"] : ["none", "stream", "file"]).toContain(
+      row.bodyMode,
+    );
     const answers = Object.values(row.responses).some((response) => response.schema !== undefined);
     expect(answers ? ["json", "bytes", "json-or-events"] : ["none", "content", "events"]).toContain(
       row.answerMode,

@@ -22,14 +22,15 @@ export type RateClass = "start" | "poll" | "read" | "write" | "upload";
 
 /**
  * How the request body reaches the handler, and its media type. `none`: a JSON body is read and ignored. `json`: parsed and
- * validated against `body` of the operation. `optional`: the same, and a missing body is `{}`. `raw`: the received bytes; the handler validates them. `stream`: the handler reads
- * the body while it arrives. `file`: the same, of any media type or none.
+ * validated against `body` of the operation. `optional`: the same, and a missing body is `{}`. `raw`: the received bytes; the handler validates them. `batch`: the same of
+ * many starts, whose bytes are counted while they are in memory. `stream`: the handler reads the body while it arrives. `file`: the same, of any media type or none.
  */
 export const BODY_TYPES = {
   none: null,
   json: "application/json",
   optional: "application/json",
   raw: "application/json",
+  batch: "application/json",
   stream: "application/zip",
   file: null,
 } as const;

@@ -207,7 +207,7 @@ export const BUILD_FAILURES = {
 export type BuildFailureCode = keyof typeof BUILD_FAILURES;
 
 /** One entry of `errors` in the body of a refused request. */
-const FieldErrorSchema = Type.Object(
+export const FieldErrorSchema = Type.Object(
   {
     path: Type.String({ description: "JSON pointer (RFC 6901) of the invalid field" }),
     message: Type.String({ description: "Why the field is invalid" }),

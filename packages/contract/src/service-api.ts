@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { BatchBodySchema, BatchSchema, MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from "./batch.ts";
 import {
   ExecutionStatusSchema,
   LogEntrySchema,
@@ -44,6 +45,15 @@ export const LastEventHeaders = Type.Object({
   ),
 });
 
+const IdempotencyHeader = (effect: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: '^([!#-\\[\\]-~]{1,255}|"([ !#-\\[\\]-~]|\\\\["\\\\]){1,255}")$',
+      description: `1 to 255 visible ASCII characters, with or without quotation marks. For 24 hours, ${effect}.`,
+      examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],
+    }),
+  );
+
 const StartHeaders = Type.Object({
   prefer: Type.Optional(
     Type.String({
@@ -51,14 +61,15 @@ const StartHeaders = Type.Object({
       examples: ["wait=10"],
     }),
   ),
-  "idempotency-key": Type.Optional(
-    Type.String({
-      pattern: '^([!#-\\[\\]-~]{1,255}|"([ !#-\\[\\]-~]|\\\\["\\\\]){1,255}")$',
-      description:
-        "1 to 255 visible ASCII characters, with or without quotation marks. For 24 hours, starts with the same key are one execution.",
-      examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],
-    }),
-  ),
+  "idempotency-key": IdempotencyHeader("starts with the same key are one execution"),
+});
+
+const BatchHeaders = Type.Object({
+  "idempotency-key": IdempotencyHeader("batches with the same key are one"),
+});
+
+const BatchParams = Type.Object({
+  batchId: Type.String({ format: "uuid", description: "Identifier of the batch" }),
 });
 
 /** Largest `limit` of a list. */
@@ -94,6 +105,74 @@ const EXECUTIONS = { allows: "caller", scope: "subscription", answerMode: "bytes
 /** What those of them share that change nothing. */
 const READS = { ...EXECUTIONS, method: "GET", audit: null, bodyMode: "none" } as const;
 
+const LIMIT_HEADERS = {
+  "RateLimit-Policy": "Limits on starts: number (q) and seconds (w); absent where there are none",
+  RateLimit: "For each limit, starts that are left (r), and after how many seconds all are there again (t)",
+} as const;
+
+/** Executions that are started together. */
+const BATCHES = {
+  startBatch: {
+    ...EXECUTIONS,
+    method: "POST",
+    path: "/batch",
+    audit: "batch.start",
+    rate: "start",
+    bodyMode: "batch",
+    summary: "Start many executions",
+    description: `Up to ${MAX_BATCH_ITEMS} start bodies in one request of at most ${MAX_BATCH_BYTES / 1024 / 1024} MB. Each item is checked, limited and started as if it came alone, and is answered in its place: one that is refused keeps no other from being started. A 201 means that the batch, and each execution that has an id, is durable. With an \`Idempotency-Key\`, a repetition starts nothing twice, and goes on where the first was cut off.`,
+    headers: BatchHeaders,
+    body: BatchBodySchema,
+    responses: {
+      201: {
+        description: "The batch, with all of its items",
+        schema: BatchSchema,
+        headers: {
+          Location: "URL of the batch",
+          "Idempotency-Replayed": "true where an earlier request with the same key has created the batch",
+          ...LIMIT_HEADERS,
+        },
+      },
+    },
+    problems: ["VERSION_RETIRED", "IDEMPOTENCY_CONFLICT", "CONFLICT", "RESULT_EXPIRED", "RATE_LIMITED"],
+  },
+  getBatch: {
+    ...READS,
+    path: "/batch/{batchId}",
+    rate: "read",
+    summary: "Get the progress of a batch",
+    description: "Numbers by state, at most a second old, and a page of the items.",
+    params: BatchParams,
+    query: PageQuery,
+    responses: {
+      200: {
+        description: "The batch",
+        schema: BatchSchema,
+        headers: {
+          Link: "The next page; absent on the last page",
+          "Retry-After":
+            "After how many seconds it is worth asking again; absent once nothing changes any more",
+        },
+      },
+    },
+    problems: ["NOT_FOUND"],
+  },
+  cancelBatch: {
+    ...EXECUTIONS,
+    method: "PUT",
+    path: "/batch/{batchId}/cancel",
+    audit: "batch.cancel",
+    rate: "write",
+    bodyMode: "none",
+    summary: "Cancel a batch",
+    description:
+      "Cancels all of its executions that have not ended, and starts none of it from then on. What waits ends at once, what runs within seconds.",
+    params: BatchParams,
+    responses: { 200: { description: "The batch", schema: BatchSchema } },
+    problems: ["NOT_FOUND"],
+  },
+} as const satisfies OperationTable;
+
 /** The operations of every live version; paths are relative to its endpoint URL. The local server offers the same operations. */
 export const SERVICE_API = {
   startExecution: {
@@ -120,9 +199,7 @@ export const SERVICE_API = {
         headers: {
           Location: "URL of the execution",
           "Idempotency-Replayed": "true where an earlier request with the same key has created the execution",
-          "RateLimit-Policy": "Limits on starts: number (q) and seconds (w); absent where there are none",
-          RateLimit:
-            "For each limit, starts that are left (r), and after how many seconds all are there again (t)",
+          ...LIMIT_HEADERS,
           "X-Quota-Limit":
             "Executions, or CPU-seconds, of each month; as the following ones only where the plan has a cap",
           "X-Quota-Remaining": "What is left of them this month",
@@ -268,4 +345,5 @@ export const SERVICE_API = {
     responses: { 200: { description: "Status record", schema: StatusRecordSchema } },
     problems: OF_ONE,
   },
+  ...BATCHES,
 } as const satisfies OperationTable;

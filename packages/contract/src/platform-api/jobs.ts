@@ -7,6 +7,11 @@ import { pageOf } from "../schemas.ts";
 const READ = { allows: "read", scope: "organisation" } as const;
 const RUN = { allows: "run", scope: "organisation" } as const;
 
+const VersionQuery = Type.Object({
+  serviceKey: Type.String({ description: "Key of a service of the organisation" }),
+  version: Type.Optional(Type.String({ description: "MAJOR.MINOR.PATCH; default: the latest live version" })),
+});
+
 /** Jobs: executions that an organisation starts itself, without application and subscription. The same operations as the service API. */
 export const JOBS_API = {
   startJob: {
@@ -16,12 +21,7 @@ export const JOBS_API = {
     audit: "job.start",
     summary: "Start a job",
     description: `Starts a service of the organisation without application and subscription. Creates a new job, except with an \`Idempotency-Key\` that has started one. A 201 means that it is durable. ${REHEARSES}`,
-    query: Type.Object({
-      serviceKey: Type.String({ description: "Key of a service of the organisation" }),
-      version: Type.Optional(
-        Type.String({ description: "MAJOR.MINOR.PATCH; default: the latest live version" }),
-      ),
-    }),
+    query: VersionQuery,
     problems: [
       "SERVICE_NOT_FOUND",
       "VERSION_RETIRED",
@@ -84,5 +84,27 @@ export const JOBS_API = {
     path: "/jobs/{id}/cancel",
     audit: "job.cancel",
     summary: "Cancel a job",
+  },
+  startJobBatch: {
+    ...SERVICE_API.startBatch,
+    ...RUN,
+    path: "/jobs/batch",
+    audit: "job-batch.start",
+    summary: "Start many jobs",
+    query: VersionQuery,
+    problems: ["SERVICE_NOT_FOUND", ...SERVICE_API.startBatch.problems],
+  },
+  getJobBatch: {
+    ...SERVICE_API.getBatch,
+    ...READ,
+    path: "/jobs/batch/{batchId}",
+    summary: "Get the progress of a batch of jobs",
+  },
+  cancelJobBatch: {
+    ...SERVICE_API.cancelBatch,
+    ...RUN,
+    path: "/jobs/batch/{batchId}/cancel",
+    audit: "job-batch.cancel",
+    summary: "Cancel a batch of jobs",
   },
 } as const satisfies OperationTable;

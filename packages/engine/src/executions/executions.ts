@@ -10,6 +10,9 @@ import { createWaiting } from "./waiting.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
 import type { Admission, QueueLimits } from "./admission.ts";
 import type { ResultStore } from "../content/result-store.ts";
+import { createBatches } from "./batches.ts";
+import type { Batches } from "./batches.ts";
+import type { StartItem } from "./start-items.ts";
 import { createInputValidator } from "../input-schema/input-validator.ts";
 import type { InputValidator } from "../input-schema/input-validator.ts";
 import type {
@@ -49,6 +52,8 @@ import type { Waiters } from "./waiters.ts";
 /** What a start has sent. */
 interface StartRequest {
   readonly body: Uint8Array;
+  /** What it is to be called; missing: any new id. */
+  readonly id?: string;
   /** Where it belongs in a trace of the caller's; missing: nowhere. */
   readonly trace?: TraceContext | null;
   readonly key?: IdempotencyKey | undefined;
@@ -87,6 +92,7 @@ export interface Executions {
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   /** The state after the request. A RUNNING execution stays RUNNING until its worker has ended it. */
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord>;
+  readonly batches: Batches;
   /** Where content of results is that is not in a row. */
   readonly results: Pick<ResultStore, "read">;
   readonly close: () => void;
@@ -156,6 +162,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   return {
     start: createStart(parts),
     rehearse: createRehearsal({ store, inputs, targets, validator, admission, waiting, allowsHigh }),
+    batches: createBatches({ store, startItem: createStartItem(parts) }),
     findStarted: store.findStarted,
     peek: (id, ownerId) => {
       const known = cache.peek(id, ownerId);
@@ -216,6 +223,12 @@ interface StartParts {
   readonly allowsHigh: AllowsHigh;
 }
 
+interface StartParameters extends Pick<StartRequest, "key"> {
+  readonly bytes: Uint8Array;
+  readonly id: string | undefined;
+  readonly context: TraceContext | null;
+}
+
 function createStart({
   store,
   inputs,
@@ -227,11 +240,11 @@ function createStart({
   tracer,
   allowsHigh,
 }: StartParts): Executions["start"] {
-  return async (owner, target, { body: bytes, key, trace: given = null }) => {
+  return async (owner, target, { body: bytes, key, id, trace: given = null }) => {
     const trace = tracer.start(given, target.id);
     let started: ExecutionRecord | null = null;
     try {
-      started = await start(owner, target, { bytes, key, context: trace.context });
+      started = await start(owner, target, { bytes, key, id, context: trace.context });
       return started;
     } finally {
       trace.end(started?.id ?? null);
@@ -241,11 +254,7 @@ function createStart({
   async function start(
     owner: Owner,
     target: VersionTarget,
-    {
-      bytes,
-      key,
-      context,
-    }: Pick<StartRequest, "key"> & { readonly bytes: Uint8Array; readonly context: TraceContext | null },
+    { bytes, key, id, context }: StartParameters,
   ): Promise<ExecutionRecord> {
     const body = acceptStartBody(bytes);
     validator(target.id, target.inputSchema, body);
@@ -258,7 +267,7 @@ function createStart({
     // Pinned within: who is refused has nothing looked at.
     const record = await admission.admit(owner.id, async () =>
       store.create({
-        id: createUuidV7(),
+        id: id ?? createUuidV7(),
         owner,
         versionId: target.id,
         resources: target.resources,
@@ -274,6 +283,15 @@ function createStart({
     if (record.isRepeated !== true) cache.add(record);
     return record;
   }
+}
+
+/** The same for one item of a batch, whose lane stands between it and what it asks of files. */
+function createStartItem(parts: StartParts): StartItem {
+  return {
+    references: parts,
+    start: ({ id, owner, target, bytes, trace, lane: { inputs, targets } }) =>
+      createStart({ ...parts, inputs, targets })(owner, target, { body: bytes, id, trace }),
+  };
 }
 
 function createReadResult(store: ExecutionStore, state: Executions["state"]): Executions["result"] {

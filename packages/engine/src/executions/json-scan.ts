@@ -75,8 +75,8 @@ function findMark(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Index of the closing quote of the string that opens at `start`. */
-function findStringEnd(bytes: Uint8Array, start: number): number {
+/** Index of the closing quote of the string that opens at `start`; the length: there is none. */
+export function findStringEnd(bytes: Uint8Array, start: number): number {
   let end = bytes.indexOf(QUOTE, start + 1);
   while (end >= 0 && isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
   return end < 0 ? bytes.length : end;
@@ -88,7 +88,8 @@ function isEscaped(bytes: Uint8Array, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-function readString(bytes: Uint8Array, start: number, end: number): string {
+/** The string whose quotes are at `start` and `end`. @throws SyntaxError */
+export function readString(bytes: Uint8Array, start: number, end: number): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start + 1).toString("utf8");
   return String(JSON.parse(text));
 }

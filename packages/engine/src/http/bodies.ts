@@ -1,16 +1,28 @@
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { MAX_BATCH_BYTES } from "@platform/contract/batch";
 import { BODY_TYPES, FORM_TYPE } from "@platform/contract/operation";
 import type { BodyMode } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 import { isDeeperThan } from "../base/json.ts";
+import { readCounted, refuseLarger } from "./body-room.ts";
+import type { BodyShare } from "./body-room.ts";
 import { MAX_BODY_BYTES } from "../executions/start-body.ts";
 
 /** Deeper than any schema of an operation; start bodies, which are read as bytes, have a bound of their own. */
 const MAX_BODY_DEPTH = 32;
 const NO_BYTES = new Uint8Array();
 
-/** Makes all routes of a scope read their bodies in this mode; other media types are refused with 415. */
-export function readBodiesAs(scope: FastifyInstance, mode: BodyMode): void {
+/**
+ * Makes all routes of a scope read their bodies in this mode; other media types are refused with 415.
+ *
+ * @param shareOf what the request has of the room of large bodies
+ */
+export function readBodiesAs(
+  scope: FastifyInstance,
+  mode: BodyMode,
+  shareOf: (request: FastifyRequest) => BodyShare,
+): void {
   switch (mode) {
     case "none":
       // Some clients send `{}`, or a content type without a body, although no body is expected: it is read and ignored.
@@ -42,6 +54,16 @@ export function readBodiesAs(scope: FastifyInstance, mode: BodyMode): void {
         (_request, body, done) => done(null, body),
       );
       return;
+    case "batch":
+      scope.addContentTypeParser(
+        BODY_TYPES.json,
+        async (request: FastifyRequest, payload: IncomingMessage) => {
+          const declared = Number(request.headers["content-length"] ?? 0);
+          if (declared > MAX_BATCH_BYTES) throw refuseLarger(MAX_BATCH_BYTES);
+          return await readCounted(payload, shareOf(request), MAX_BATCH_BYTES);
+        },
+      );
+      return;
     case "stream":
       scope.addContentTypeParser(BODY_TYPES.stream, (_request, _payload, done) => done(null));
       return;
@@ -62,6 +84,7 @@ export function pickBody(request: FastifyRequest, mode: BodyMode): unknown {
     case "optional":
       return request.body;
     case "raw":
+    case "batch":
       return request.body ?? NO_BYTES;
     case "stream":
     case "file":

@@ -30,3 +30,10 @@ export function describeKey(request: FastifyRequest, body: Uint8Array): Idempote
   if (key === undefined) return undefined;
   return createIdempotencyKey(key, JSON.stringify([request.params, request.query]), body);
 }
+
+/** The same of a batch, which is another request than a start with the same body. */
+export function describeBatchKey(request: FastifyRequest, body: Uint8Array): IdempotencyKey | undefined {
+  const key = readIdempotencyKey(request);
+  if (key === undefined) return undefined;
+  return createIdempotencyKey(key, JSON.stringify(["batch", request.params, request.query]), body);
+}

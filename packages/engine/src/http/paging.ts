@@ -66,6 +66,15 @@ export function parseListFilter(query: unknown): ListFilter {
   };
 }
 
+/** The same of a short list, which has at most `most` items: its cursors are offsets. @throws Problem INVALID_INPUT */
+export function parsePage(query: unknown, most: number): OffsetPage {
+  const limit = parseLimit(readParameter(query, "limit"));
+  const cursor = readParameter(query, "cursor");
+  if (cursor === undefined) return { limit, offset: 0 };
+  if (!DIGITS.test(cursor) || Number(cursor) >= most) throw refuseCursor();
+  return { limit, offset: Number(cursor) };
+}
+
 function parseLimit(text: string | undefined): number {
   if (text === undefined) return DEFAULT_PAGE_SIZE;
   const limit = DIGITS.test(text) ? Number(text) : 0;

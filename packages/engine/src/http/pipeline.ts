@@ -18,6 +18,8 @@ import { STREAM_TIMES, createStreamKeeper, sendEvents } from "./event-stream.ts"
 import type { SentEvents, StreamKeeper, StreamTimes } from "./event-stream.ts";
 import { sendContent } from "./send-content.ts";
 import type { SentContent } from "./send-content.ts";
+import { createBodyRoom } from "./body-room.ts";
+import type { BodyRoom, BodyShare } from "./body-room.ts";
 import type { AuditStage, OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
 import { describeChecks } from "./validation.ts";
 
@@ -42,6 +44,8 @@ export interface PipelineOptions<T extends OperationTable, C> {
   readonly audit?: AuditStage<C>;
   /** Checks that apply to all operations besides their schemas. @throws Problem INVALID_INPUT */
   readonly validate?: (request: FastifyRequest) => void;
+  /** Whose large bodies are counted together. Missing: those of all callers are. */
+  readonly roomOf?: (caller: C) => string;
   /** Of streams of events; default `STREAM_TIMES`. */
   readonly streamTimes?: StreamTimes;
   readonly handlers: OperationHandlers<T, C>;
@@ -49,9 +53,12 @@ export interface PipelineOptions<T extends OperationTable, C> {
 
 interface Guards<C> extends Omit<PipelineOptions<OperationTable, C>, "prefix" | "handlers" | "streamTimes"> {
   readonly keeper: StreamKeeper;
+  readonly room: BodyRoom;
 }
 
 const CALLER = "caller";
+/** What a request with a large body has of the room; null: nothing. */
+const SHARE = "bodyShare";
 const ADMITTED_AT = "admittedAt";
 /** Who has sent the head of a request may have lost what they had when its body is there, up to two minutes later: then it is asked again. */
 const ADMITTED_FOR_MS = 500;
@@ -74,15 +81,18 @@ export async function registerOperations<T extends OperationTable, C>(
   const keeper = createStreamKeeper(streamTimes);
   // Before the server waits for its connections.
   app.addHook("preClose", async () => keeper.close());
-  const guards = { ...given, keeper };
+  const guards = { ...given, keeper, room: createBodyRoom() };
   await app.register(
     async (scope) => {
       scope.decorateRequest(CALLER, null);
       scope.decorateRequest(ADMITTED_AT, 0);
+      scope.decorateRequest(SHARE, null);
+      // Of a request that has not come to its handler.
+      scope.addHook("onResponse", async (request) => takeShare(request)?.close());
       const modes = new Set(Object.values(table).map(({ bodyMode }) => bodyMode));
       for (const mode of modes)
         await scope.register(async (routes) => {
-          readBodiesAs(routes, mode);
+          readBodiesAs(routes, mode, (request) => request.getDecorator<BodyShare>(SHARE));
           for (const [id, operation] of Object.entries(table))
             if (operation.bodyMode === mode)
               registerRoute(routes, { id, operation }, handlers[id] as unknown as AnyHandler<C>, guards);
@@ -133,6 +143,7 @@ function createGate<C>(
     if (isUpload) allowUpload(request.raw);
     request.setDecorator(CALLER, caller);
     request.setDecorator(ADMITTED_AT, readMonotonic());
+    if (bodyMode === "batch") request.setDecorator(SHARE, guards.room.open(guards.roomOf?.(caller) ?? ""));
   };
   const admit = (request: FastifyRequest, reply: FastifyReply, caller: C): void | Promise<void> => {
     const refusing = requireRights(operation, guards, { request, caller });
@@ -198,6 +209,13 @@ function createPublicGate(operation: Operation, observe: ReturnType<typeof obser
   };
 }
 
+/** What a request has of the room: its handler gives it back, as the caller may have gone before it has done with the body. */
+function takeShare(request: FastifyRequest): BodyShare | null {
+  const share = request.getDecorator<BodyShare | null>(SHARE);
+  request.setDecorator(SHARE, null);
+  return share;
+}
+
 function createHandler<C>(
   operation: Operation,
   handle: AnyHandler<C>,
@@ -240,12 +258,16 @@ function createHandler<C>(
     return audit.record({ operation, caller, request }, () => handle(given));
   };
   return (request, reply) => {
+    const share = takeShare(request);
     const isLate =
       isAskedAgain && readMonotonic() - request.getDecorator<number>(ADMITTED_AT) > ADMITTED_FOR_MS;
     const answer = isLate
       ? admitAgain(operation, guards, request).then((caller) => run(request, reply, caller))
       : run(request, reply, request.getDecorator<C>(CALLER));
-    if (answer instanceof Promise) return answer.then((given) => send(request, reply, given));
+    if (answer instanceof Promise) {
+      const answered = share === null ? answer : answer.finally(share.close);
+      return answered.then((given) => send(request, reply, given));
+    }
     const sent = send(request, reply, answer);
     return sent instanceof Promise ? sent : undefined;
   };

@@ -24,6 +24,7 @@ import type { SentContent } from "./send-content.ts";
 import type { StoredFile } from "../content/result-store.ts";
 import { readWait } from "./prefer.ts";
 import { readParameter } from "./query.ts";
+import { createBatchHandlers } from "./batch-handlers.ts";
 import { createStartHandler } from "./start-execution.ts";
 import type { StartOptions } from "./start-execution.ts";
 import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
@@ -74,6 +75,7 @@ export async function registerServiceApi<C>(
     authenticate,
     ...(limit === undefined ? {} : { limit }),
     ...(streamTimes === undefined ? {} : { streamTimes }),
+    roomOf: (caller) => options.ownerOf(caller).organisationId,
     handlers: createExecutionHandlers(options),
   });
 }
@@ -84,6 +86,7 @@ export function createExecutionHandlers<C>(options: ExecutionHandlerOptions<C>):
   return {
     ...createStateHandlers(tools),
     ...createContentHandlers(tools),
+    ...createBatchHandlers(options),
     streamEvents: createEventsHandler(tools),
   };
 }

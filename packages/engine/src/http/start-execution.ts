@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
 import { DRY_RUN } from "@platform/contract/rehearsal";
 import type { SERVICE_API } from "@platform/contract/service-api";
+import type { GrantedStarts } from "../executions/start-items.ts";
 import type { Executions } from "../executions/executions.ts";
 import type { Rehearsal } from "../executions/rehearse.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
@@ -29,6 +30,8 @@ export interface StartOptions<C> {
   readonly baseOf: (request: FastifyRequest) => string;
   /** Takes back that a request was counted as a start, since it was none. Missing: starts are not counted. */
   readonly uncountStart?: (caller: C, request: FastifyRequest) => void;
+  /** Counts the further starts of a request that was counted as one. Missing: starts are not counted. */
+  readonly countStarts?: (caller: C, request: FastifyRequest, count: number) => Promise<GrantedStarts>;
 }
 
 /** The state of what was started, as late as the caller prefers, and its body. */

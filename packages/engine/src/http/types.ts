@@ -19,6 +19,7 @@ interface Bodies<O> {
   readonly optional: Validated<O, "body">;
   /** The bytes as received; empty when there was no body. */
   readonly raw: Uint8Array;
+  readonly batch: Uint8Array;
   /** The body as a stream. */
   readonly stream: Readable;
   readonly file: Readable;

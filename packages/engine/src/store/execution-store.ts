@@ -21,6 +21,7 @@ import type {
   RunnableVersion,
 } from "../python/port/runtime.ts";
 import type { ExecutionProgress, ProgressStore } from "./execution-progress.ts";
+import type { BatchStore } from "./batches.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Owner } from "./owner.ts";
 import type { StoreEvent } from "./store-event.ts";
@@ -282,7 +283,7 @@ export interface LogPage {
 }
 
 /** Stores executions. Two adapters (PostgreSQL, memory), one conformance suite. */
-export interface ExecutionStore extends WorkerRegistry, StartStore, ProgressStore {
+export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, ProgressStore {
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** The bytes of a SUCCEEDED execution; null once they have expired. */
   readonly readResult: (id: string, ownerId: string) => Promise<StoredResult | null>;

@@ -10,8 +10,10 @@ import { refuseCursor } from "./refuse-cursor.ts";
 import type { ExecutionRecord, ExecutionStore, ListFilter, LogPage, Page } from "./execution-store.ts";
 import type { ExecutionDigests } from "./digests.ts";
 import { createClaims, createEnds } from "./memory-claims.ts";
+import { createMemoryBatches } from "./memory-batches.ts";
 import { createMemoryEntries, readLive } from "./memory-entries.ts";
 import { createMemoryKeys } from "./memory-keys.ts";
+import type { MemoryKeys } from "./memory-keys.ts";
 import { toFirstAnswer } from "./idempotency.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Entry, MemoryEntries, NoteState } from "./memory-entries.ts";
@@ -23,9 +25,12 @@ import type { MemoryWorkers } from "./memory-workers.ts";
 export function createMemoryStore(noteState?: NoteState): ExecutionStore {
   const entries = createMemoryEntries(noteState);
   const workers = createMemoryWorkers();
+  const keys = createMemoryKeys();
+  const records = createRecords(entries);
   return {
-    ...createStarts(entries, workers.list),
-    ...createRecords(entries),
+    ...createStarts(entries, keys, workers.list),
+    ...records,
+    ...createMemoryBatches(entries, { keys, cancel: records.cancel }),
     ...createReads(entries),
     ...createClaims(entries),
     ...createEnds(entries),
@@ -55,8 +60,11 @@ export function createMemoryStore(noteState?: NoteState): ExecutionStore {
 }
 
 /** How executions come to be there. */
-function createStarts(entries: MemoryEntries, listWorkers: MemoryWorkers["list"]): StartStore {
-  const keys = createMemoryKeys();
+function createStarts(
+  entries: MemoryEntries,
+  keys: MemoryKeys,
+  listWorkers: MemoryWorkers["list"],
+): StartStore {
   const findStarted = (ownerId: string, key: IdempotencyKey): ExecutionRecord | null => {
     const known = keys.find(ownerId, key);
     if (known === null) return null;

@@ -4,6 +4,7 @@ import { describeClaim, describeCreate } from "./claim-conformance.ts";
 import { describeCancel, describeFinish, describeGiveBack, describeLeases } from "./ending-conformance.ts";
 import { describeForesight } from "./foresight-conformance.ts";
 import { describeLive } from "./live-conformance.ts";
+import { describeBatches } from "./batch-conformance.ts";
 import { describeIdempotency } from "./idempotency-conformance.ts";
 import { describePreparing } from "./preparing-conformance.ts";
 import { describeProgress } from "./progress-conformance.ts";
@@ -45,6 +46,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeCreate(use);
     describeIdempotency(use);
     describeForesight(use);
+    describeBatches(use);
     describeClaim(use);
     describeFairness(use);
     describeLive(use);

@@ -48,7 +48,7 @@ const ELSEWHERE = new Set(["createOrganization"]);
 
 const SAMPLED = AUDITED.filter(([id]) => !WITHOUT_SAMPLE.has(id));
 /** An execution is its own entry. */
-const STARTS = new Set(["startJob", "startSubscriptionExecution"]);
+const STARTS = new Set(["startJob", "startJobBatch", "startSubscriptionExecution"]);
 const WRITTEN = SAMPLED.filter(([id]) => !STARTS.has(id));
 
 const scene = useAuditScene();

@@ -107,7 +107,8 @@ describe("the platform API", () => {
   test.each(OPERATIONS)("%s shows and changes nothing of another organisation", async (id, operation) => {
     const params = ownParams(property, operation);
     const response = await call(id, operation, { params, token: stranger.token });
-    const refersToOwned = Object.keys(params).length > 0 || ["createSubscription", "startJob"].includes(id);
+    const refersToOwned =
+      Object.keys(params).length > 0 || ["createSubscription", "startJob", "startJobBatch"].includes(id);
     const answer = id.startsWith("create") ? 201 : 200;
     expect(response.statusCode).toBe(OTHER_ANSWERS[id] ?? (refersToOwned ? 404 : answer));
     const isForeignList = !refersToOwned && id.startsWith("list") && !OWN_LISTS.has(id);

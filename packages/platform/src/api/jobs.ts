@@ -23,7 +23,7 @@ export interface JobDeps {
   /** Told of each job that was started. */
   readonly noteStart: (caller: PlatformCaller, request: FastifyRequest, serviceKey: string) => Promise<void>;
   readonly receipts: ReceiptIssuer;
-  readonly limits: Pick<WriteLimits, "giveBackStart">;
+  readonly limits: Pick<WriteLimits, "giveBackStart" | "countStarts">;
   /** Path of the jobs as callers see it, without a final slash. */
   readonly basePath: string;
 }
@@ -42,19 +42,24 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
     targetOf: (caller, request) => findTarget(deps.versions, caller, request),
     baseOf: () => deps.basePath,
     uncountStart: deps.limits.giveBackStart,
+    countStarts: (caller, _request, count) => deps.limits.countStarts(caller, count),
   });
+  const note = async <
+    A extends { readonly status: number; readonly headers?: Readonly<Record<string, string>> },
+  >(
+    { caller, http }: { readonly caller: PlatformCaller; readonly http: FastifyRequest },
+    answer: A,
+  ): Promise<A> => {
+    // A rehearsal, or a start that was repeated.
+    if (answer.status === 200 || answer.headers?.[REPLAYED] !== undefined) return answer;
+    await deps.noteStart(caller, http, readParameter(http.query, "serviceKey") ?? "");
+    return answer;
+  };
   return {
-    startJob: async (request) => {
-      const answer = await handlers.startExecution(request);
-      // A rehearsal, or a start that was repeated.
-      if (answer.status === 200 || answer.headers?.[REPLAYED] !== undefined) return answer;
-      await deps.noteStart(
-        request.caller,
-        request.http,
-        readParameter(request.http.query, "serviceKey") ?? "",
-      );
-      return answer;
-    },
+    startJob: async (request) => await note(request, await handlers.startExecution(request)),
+    startJobBatch: async (request) => await note(request, await handlers.startBatch(request)),
+    getJobBatch: handlers.getBatch,
+    cancelJobBatch: handlers.cancelBatch,
     listJobs: handlers.listExecutions,
     getJob: handlers.getState,
     getJobResult: handlers.getResult,

@@ -23,7 +23,7 @@ import { createAuditHandlers } from "./audit.ts";
 import { createAuditStage } from "./audit-stage.ts";
 import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
-import type { CallerDeps } from "./caller.ts";
+import type { CallerDeps, PlatformCaller } from "./caller.ts";
 import { readClientAddress } from "../base/client-address.ts";
 import { registerDevicePage } from "./device-page.ts";
 import { createDataPoolHandlers } from "./data-pools.ts";
@@ -93,6 +93,11 @@ const DEFAULT_ARCHIVE_BYTES = 256 * MEGABYTE;
 
 const JOBS_PATH = `${PLATFORM_API_PREFIX}/jobs`;
 
+const ROUTES = {
+  prefix: PLATFORM_API_PREFIX,
+  roomOf: (caller: PlatformCaller | null) => caller?.organisationId ?? "",
+};
+
 /** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
 export async function registerPlatformApi(app: FastifyInstance, deps: PlatformApiDeps): Promise<void> {
   const document = createPlatformOpenApi();
@@ -126,7 +131,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   await registerUploads(app, describeUploads(deps, stages));
   await registerOperations(app, PLATFORM_API, {
     ...stages,
-    prefix: PLATFORM_API_PREFIX,
+    ...ROUTES,
     handlers: {
       ...createAccountHandlers(deps.identity),
       ...createOrganizationHandlers(deps.identity),

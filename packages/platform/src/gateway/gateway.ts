@@ -6,6 +6,7 @@ import { refuseOtherMethods } from "@platform/engine/http/methods";
 import { prefersDryRun } from "@platform/engine/http/prefer";
 import { hostedPresenter } from "@platform/engine/http/presenters";
 import { registerOperations } from "@platform/engine/http/pipeline";
+import type { ServiceApiOptions } from "@platform/engine/http/service-api";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createTokenIssuer } from "../access/access-tokens.ts";
 import { createReceiptIssuer } from "../access/receipts.ts";
@@ -98,8 +99,7 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
     presenter: hostedPresenter,
     receipts: createReceiptIssuer({ ...deps, keys: signingKeys, issuer: deps.gatewayUrl }),
     authenticate: (request) => access.authorize(request.headers.authorization, readEndpoint(request)),
-    limit: (caller, rate, reply) => (rate === "start" ? limitStart(limitStarts, caller, reply) : undefined),
-    uncountStart: (caller, request) => limitStarts.giveBack(toStarter(caller, request)),
+    ...countStarts(limitStarts),
     ownerOf: (caller) => caller.owner,
     targetOf: toTarget,
     requireLogs,
@@ -135,6 +135,17 @@ function describeWrongSecret(
     code: "INVALID_CREDENTIALS",
     ip,
     changes: [],
+  };
+}
+
+/** What counts the starts of callers. */
+function countStarts(
+  limits: StartLimits,
+): Pick<ServiceApiOptions<ServiceCaller>, "limit" | "countStarts" | "uncountStart"> {
+  return {
+    limit: (caller, rate, reply) => (rate === "start" ? limitStart(limits, caller, reply) : undefined),
+    countStarts: (caller, request, count) => limits.countMore(toStarter(caller, request), count),
+    uncountStart: (caller, request) => limits.giveBack(toStarter(caller, request)),
   };
 }
 

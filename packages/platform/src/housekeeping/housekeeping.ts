@@ -5,6 +5,7 @@ import type { Logger } from "@platform/engine/base/logger";
 import { untilAborted } from "@platform/engine/base/until-aborted";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { adoptObjects } from "../objects/sweep.ts";
+import { removeOldBatches } from "../store/executions/batches.ts";
 import { maintainPartitions } from "../store/executions/partitions.ts";
 import { createFeedStore } from "../store/feed/feed.ts";
 import { createGarbageStore } from "../store/garbage.ts";
@@ -53,7 +54,11 @@ export function startHousekeeping({
   const runRound = async (): Promise<void> => {
     const days = await maintainDays({ database, retentionDays, logRetentionDays, logger });
     const collected = await collectGarbage({ data, garbage, objects, uploads });
-    const removed = { ...collected, feedEvents: await removeFeedEvents(database) };
+    const removed = {
+      ...collected,
+      feedEvents: await removeFeedEvents(database),
+      batches: await removeOldBatches(database, retentionDays),
+    };
     const hasRemoved =
       Object.values(removed).some((count) => count > 0) || days.dropped.length + days.expired > 0;
     if (hasRemoved) logger.info({ ...days, removed }, "old data was removed");

@@ -89,6 +89,44 @@ function toRehearsals({ name, refusal, allowance }: Limit): Limit {
   };
 }
 
+/** How many of several requests may go ahead. */
+export interface Granted {
+  readonly granted: number;
+  /** Why the others may not; null: all may. */
+  readonly refusal: Problem | null;
+}
+
+/**
+ * Counts several requests at once against all of the limits: as many as each of them has left.
+ *
+ * @throws Problem UNAVAILABLE: none was counted
+ */
+export async function takeUpTo(
+  reserve: RateReserve,
+  limits: readonly Limit[],
+  count: number,
+): Promise<Granted> {
+  const standings: Standing[] = [];
+  let granted = count;
+  let refusal: Problem | null = null;
+  const giveBack = (tokens: number) => {
+    for (const { allowance } of limits.slice(0, standings.length)) reserve.giveBack(allowance, tokens);
+  };
+  for (const limit of limits) {
+    if (granted === 0) break;
+    const taken = await reserve.takeUpTo(limit.allowance, granted).catch((error: unknown) => {
+      giveBack(granted);
+      throw error;
+    });
+    giveBack(granted - taken.granted);
+    standings.push(taken.standing);
+    if (taken.granted < granted)
+      refusal = createProblem(limit, taken.standing.refusedSeconds, describe(limits, standings));
+    granted = taken.granted;
+  }
+  return { granted, refusal };
+}
+
 /** Takes back what `takeFromAll` has counted of the last request. */
 export function giveBackToAll(reserve: RateReserve, limits: readonly Limit[]): void {
   for (const { allowance } of limits) reserve.giveBack(allowance);

@@ -25,10 +25,15 @@ export interface RateReserve {
   readonly take: (allowance: RateAllowance) => Standing | Promise<Standing>;
   /** How the subject stands before another request; nothing is counted. @throws Problem UNAVAILABLE */
   readonly peek: (allowance: RateAllowance) => Promise<Standing>;
+  /** Counts so many requests at once, as far as there are tokens for them. @throws Problem UNAVAILABLE: none was counted */
+  readonly takeUpTo: (
+    allowance: RateAllowance,
+    count: number,
+  ) => Promise<{ readonly granted: number; readonly standing: Standing }>;
   /** Counts so much more of a request that went ahead, whose cost was not known before; what is not there is owed by the next ones. */
   readonly charge: (allowance: RateAllowance, tokens: number) => void;
-  /** Takes back the last request of a subject, which was refused for another reason. */
-  readonly giveBack: (allowance: RateAllowance) => void;
+  /** Takes back the last request of a subject, or so many, which were refused for another reason. */
+  readonly giveBack: (allowance: RateAllowance, count?: number) => void;
 }
 
 /** What a reserve works with. */
@@ -84,10 +89,11 @@ export function createRateReserve(options: RateReserveOptions): RateReserve {
       const holding = tools.holdings.peek(subject);
       if (holding !== undefined) holding.left -= tokens;
     },
-    giveBack: ({ subject }) => {
+    giveBack: ({ subject }, count = 1) => {
       const holding = tools.holdings.peek(subject);
-      if (holding !== undefined) holding.left += 1;
+      if (holding !== undefined) holding.left += count;
     },
+    takeUpTo: (allowance, count) => settleMany(tools, allowance, count),
   };
 }
 
@@ -131,6 +137,22 @@ async function settle(tools: Tools, holding: Holding, allowance: RateAllowance):
     holding.waiting -= 1;
   }
   return refuse(tools, holding, allowance);
+}
+
+/** Reserves until there is enough, or the bucket has no more. */
+async function settleMany(tools: Tools, allowance: RateAllowance, count: number) {
+  const holding = tools.holdings.peek(allowance.subject) ?? createHolding(allowance);
+  holding.waiting += count;
+  try {
+    while (holding.left < count && tools.now() >= holding.emptyUntil) await ask(tools, holding, allowance);
+  } finally {
+    holding.waiting -= count;
+  }
+  const granted = Math.max(0, Math.min(count, Math.floor(holding.left)));
+  holding.left -= granted;
+  const standing =
+    granted < count ? refuse(tools, holding, allowance) : describe(holding, allowance, tools.now());
+  return { granted, standing };
 }
 
 /** One reservation at a time for each subject. */

@@ -1,5 +1,5 @@
-import { allowPerSecond, giveBackToAll, rehearseLimits, takeFromAll } from "./limits.ts";
-import type { Limit, LimitHeaders } from "./limits.ts";
+import { allowPerSecond, giveBackToAll, rehearseLimits, takeFromAll, takeUpTo } from "./limits.ts";
+import type { Granted, Limit, LimitHeaders } from "./limits.ts";
 import type { RateReserve } from "./rate-reserve.ts";
 
 /** Who starts. */
@@ -16,6 +16,8 @@ export interface StartLimits {
   readonly count: (starter: Starter) => LimitHeaders | Promise<LimitHeaders>;
   /** Counts a rehearsal, and no start. The answer's headers say what is left of starts. @throws Problem that a start would get */
   readonly rehearse: (starter: Starter) => Promise<LimitHeaders>;
+  /** So many further starts of a request that was counted as one; fewer may be granted. @throws Problem UNAVAILABLE */
+  readonly countMore: (starter: Starter, count: number) => Promise<Granted>;
   /** What was counted turned out to be no start. */
   readonly giveBack: (starter: Starter) => void;
 }
@@ -52,6 +54,7 @@ export function createStartLimits({ reserve, startsPerSecond }: StartLimitsOptio
   return {
     count: (starter) => takeFromAll(reserve, listLimits(starter)),
     rehearse: (starter) => rehearseLimits(reserve, listLimits(starter)),
+    countMore: (starter, count) => takeUpTo(reserve, listLimits(starter), count),
     giveBack: (starter) => giveBackToAll(reserve, listLimits(starter)),
   };
 }

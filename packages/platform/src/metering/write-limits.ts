@@ -1,6 +1,6 @@
 import type { RateClass } from "@platform/contract/operation";
-import { allowPerSecond, giveBackToAll, rehearseLimits, takeFromAll } from "./limits.ts";
-import type { Limit, LimitHeaders } from "./limits.ts";
+import { allowPerSecond, giveBackToAll, rehearseLimits, takeFromAll, takeUpTo } from "./limits.ts";
+import type { Granted, Limit, LimitHeaders } from "./limits.ts";
 import type { RateReserve } from "./rate-reserve.ts";
 
 /** Who calls the platform API. */
@@ -15,6 +15,8 @@ export interface WriteLimits {
   readonly count: (writer: Writer, rate: RateClass) => LimitHeaders | Promise<LimitHeaders> | null;
   /** Counts a rehearsal of a job, and no start. @throws Problem that a start would get */
   readonly rehearse: (writer: Writer) => Promise<LimitHeaders>;
+  /** So many further starts of a request that was counted as one; fewer may be granted. @throws Problem UNAVAILABLE */
+  readonly countStarts: (writer: Writer, count: number) => Promise<Granted>;
   /** What was counted turned out to be no start. */
   readonly giveBackStart: (writer: Writer) => void;
 }
@@ -55,6 +57,7 @@ export function createWriteLimits(options: WriteLimitsOptions): WriteLimits {
   ];
   return {
     rehearse: (writer) => rehearseLimits(reserve, listStarts(writer)),
+    countStarts: (writer, count) => takeUpTo(reserve, listStarts(writer), count),
     giveBackStart: (writer) => giveBackToAll(reserve, listStarts(writer)),
     count: (writer, rate) => {
       switch (rate) {

@@ -88,6 +88,10 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   usage_entry: { bounds: [], rest: "One for each execution, until it is added to its day." },
   variable: { bounds: ["variables"], rest: "Names of deleted ones are removed after 30 days." },
   version: { bounds: [], rest: "20 GB of live ones for an organisation, one build for each." },
+  execution_batch: {
+    bounds: [],
+    rest: "A row of 20 to 300 kB for each request of a batch, which counts as a start; removed with the last of its executions.",
+  },
   webhook: { bounds: ["webhooks"], rest: "Deleted with the application." },
   webhook_delivery: {
     bounds: ["webhookTests"],

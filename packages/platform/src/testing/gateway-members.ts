@@ -8,6 +8,8 @@ import type { TestInstanceOptions } from "./instance.ts";
 export interface GatewayMember {
   readonly gatewayUrl: string;
   readonly apiUrl: string;
+  /** As kill -9. Resolves when it has ended. */
+  readonly kill: () => Promise<void>;
   /** Ends the process. */
   readonly close: () => Promise<void>;
 }
@@ -30,9 +32,13 @@ export async function startGatewayMember(
   const [line]: Buffer[] = await once(child.stdout, "data");
   return {
     ...JSON.parse(String(line)),
+    kill: async () => {
+      child.kill("SIGKILL");
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    },
     close: async () => {
       child.stdin.end();
-      if (child.exitCode === null) await once(child, "exit");
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
     },
   };
 }

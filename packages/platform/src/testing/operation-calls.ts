@@ -30,7 +30,9 @@ export interface OperationCall {
 export async function callOperation({ api }: TestInstance, call: OperationCall) {
   const { id, operation, property, params, headers } = call;
   const query = new URLSearchParams(
-    operation.query && id === "startJob" ? { serviceKey: property.references["serviceKey"] ?? "" } : {},
+    operation.query && (id === "startJob" || id === "startJobBatch")
+      ? { serviceKey: property.references["serviceKey"] ?? "" }
+      : {},
   );
   const body = sampleBody(id, operation, property.references);
   const type = operation.bodyMode === "stream" ? "application/zip" : "application/json";
@@ -56,6 +58,7 @@ function listParams(ids: {
   keyId: string;
   subscription: string;
   job: string;
+  batch: string;
   token: string;
   session: string;
   organisation: string;
@@ -85,7 +88,7 @@ function listParams(ids: {
       organizationId: ids.partner,
       applicationId: ids.application,
     },
-    jobs: { id: ids.job, file: "tour.csv" },
+    jobs: { id: ids.job, file: "tour.csv", batchId: ids.batch },
     executions: { id: ids.job, file: "tour.csv" },
     "personal-access-tokens": { id: ids.token },
     sessions: { id: ids.session },
@@ -111,12 +114,19 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
     headers,
     payload: "{}",
   });
+  const batch = await instance.api.inject({
+    method: "POST",
+    url: `/api/jobs/batch?serviceKey=${service.serviceKey}`,
+    headers,
+    payload: '{"items":[{}]}',
+  });
   const [token] = await instance.identity.listPersonalAccessTokens(owner.userId, { limit: 1, offset: 0 });
   if (!token) throw new Error("The owner has no token.");
   await instance.identity.createSession(owner.userId, { userAgent: "test", ip: "192.0.2.1" });
   const [session] = await instance.identity.listSessions(owner.userId, { limit: 1, offset: 0 });
   if (!session) throw new Error("The owner has no session.");
   const { id: jobId }: { id: string } = job.json();
+  const { id: batchId }: { id: string } = batch.json();
   const [invitation, revoked] = await createInvitations(instance, owner);
   await createVariables(instance, owner, service.serviceKey);
   const { pool, file, partner } = await createPool(instance, owner, client.applicationId);
@@ -129,6 +139,7 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
       keyId: client.keyId,
       subscription: client.subscriptionId,
       job: jobId,
+      batch: batchId,
       token: token.id,
       session: session.id,
       organisation: owner.organisationId,
@@ -276,6 +287,7 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     },
     createWebhook: { url: "https://example.org/hook" },
     putWebhook: { isPaused: true },
+    startJobBatch: { items: [{}] },
     rotateWebhookSecret: { oldEndsInHours: 0 },
     putSecret: { value: "a value that is long" },
     putOrganizationSecret: { value: "a value that is long" },

@@ -5,6 +5,7 @@ import { nameStored } from "@platform/engine/python/port/run-output";
 import { createDatabase } from "../../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
 import { LARGE, VITAL } from "../../postgres/limits.ts";
+import { createBatchStore } from "./batches.ts";
 import { cancelExecution } from "./cancel.ts";
 import { createNewClaims } from "./claim-new.ts";
 import { createClaim } from "./claim.ts";
@@ -128,6 +129,7 @@ export function createPostgresExecutionStore({
     foresee: createForesight(database),
     findStarted: (ownerId, key) => findStarted(database, ownerId, key),
     ...createReads(database),
+    ...createBatchStore(database),
     cancel: (id, ownerId) => cancelExecution(database, events, id, ownerId),
     claim: createClaim(vital, events, unanswered),
     onCreate: newClaims.subscribe,

@@ -52,7 +52,8 @@ interface KeyRow {
   readonly createdAt: number;
 }
 
-async function findKey(
+/** What the owner's key has started: an execution or a batch. */
+export async function findKey(
   database: Database,
   ownerId: string,
   { keyHash }: IdempotencyKey,

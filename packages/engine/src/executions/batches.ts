@@ -1,0 +1,242 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ExecutionStatus } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import { createCache } from "../base/cache.ts";
+import { readMonotonic } from "../base/monotonic.ts";
+import { SECOND } from "../base/time.ts";
+import type { TraceContext } from "../base/trace-context.ts";
+import { createUuidV7 } from "../base/uuid.ts";
+import type { BatchRecord, BatchStore, NewBatch, OpenedBatch } from "../store/batches.ts";
+import type { IdempotencyKey } from "../store/idempotency.ts";
+import type { Owner } from "../store/owner.ts";
+import type { VersionTarget } from "../versions/runnable-version.ts";
+import { toBatch } from "./batch-view.ts";
+import type { BatchView } from "./batch-view.ts";
+import { createHold } from "./batch-hold.ts";
+import type { Hold } from "./batch-hold.ts";
+import { createPacer } from "./pacer.ts";
+import { splitItems } from "./split-items.ts";
+import { refuseUncertain, startItems } from "./start-items.ts";
+import type { GrantedStarts, StartItem } from "./start-items.ts";
+
+/*
+ * A batch is created with the ids of its executions before any of them: whoever repeats its request with the same key finds it, and goes on
+ * with the same ids, so that nothing is started twice. One request at a time starts its executions, by a hold that it renews; what that
+ * one has refused is started by nobody, and is written down with the end of its work, which is when the batch is complete.
+ */
+
+/** A batch that is to be started. */
+interface BatchRequest {
+  readonly body: Uint8Array;
+  readonly key?: IdempotencyKey | undefined;
+  readonly trace?: TraceContext | null;
+  /** The version to start; asked only where something is to be started. @throws Problem */
+  readonly findTarget: () => VersionTarget | Promise<VersionTarget>;
+  /** Counts so many starts; fewer may be granted, and `refusal` says why. Missing: they are not counted. */
+  readonly countStarts?: (count: number) => Promise<GrantedStarts>;
+}
+
+/** The use cases of batches. Batches of other owners are treated as if they did not exist. */
+export interface Batches {
+  /** What has an id in the view is stored durably when it resolves. @throws Problem */
+  readonly start: (owner: Owner, given: BatchRequest) => Promise<BatchView>;
+  /** At most a second old. @throws Problem NOT_FOUND */
+  readonly progress: (id: string, ownerId: string) => Promise<BatchView>;
+  /** Its state after the request. @throws Problem NOT_FOUND */
+  readonly cancel: (id: string, ownerId: string) => Promise<BatchView>;
+}
+
+/** What batches work with. */
+export interface BatchesOptions {
+  readonly store: BatchStore;
+  readonly startItem: StartItem;
+}
+
+/** A request with the key of one that is under way waits for it so long: longer than the hold of one that was killed. */
+const WAIT_FOR_OTHER_MS = 20 * SECOND;
+const ASK_OTHER_MS = 100;
+/** Progress is read from the store this often at most. */
+const PROGRESS_TTL_MS = 1 * SECOND;
+const FINAL_TTL_MS = 60 * SECOND;
+/** Each with up to a thousand states. */
+const MAX_CACHED = 100;
+/** Executions of one step of a cancellation. */
+const CANCELLED_AT_ONCE = 250;
+
+/** Holds nothing that has to be closed. */
+export function createBatches(options: BatchesOptions): Batches {
+  const { store } = options;
+  const pace = createPacer();
+  const cache = createCache<BatchView>({
+    maxEntries: MAX_CACHED,
+    ttlMs: (view) => (toBatch(view, NO_ITEMS).terminal ? FINAL_TTL_MS : PROGRESS_TTL_MS),
+  });
+  const read = async (batch: BatchRecord | null): Promise<BatchView> => {
+    if (batch === null) throw refuseUnknown();
+    return { batch, states: await readStates(store, batch), isRepeated: false };
+  };
+  return {
+    start: async (owner, given) => {
+      const items: Uint8Array[] = [];
+      for (const item of splitItems(given.body)) {
+        if (item !== null) items.push(item);
+        await pace();
+      }
+      return await openAndStart({ ...options, pace }, owner, { ...given, items });
+    },
+    progress: (id, ownerId) =>
+      cache.get(`${ownerId} ${id}`, async () => await read(await store.findBatch(id, ownerId))),
+    cancel: async (id, ownerId) => {
+      const batch = await store.cancelBatch(id, ownerId);
+      if (batch === null) throw refuseUnknown();
+      await cancelInSteps(store, batch);
+      const view = await read(await store.findBatch(id, ownerId));
+      cache.set(`${ownerId} ${id}`, view);
+      return view;
+    },
+  };
+}
+
+const NO_ITEMS = { offset: 0, limit: 0 } as const;
+
+interface Tools extends BatchesOptions {
+  readonly pace: () => Promise<void>;
+}
+
+interface SplitRequest extends Omit<BatchRequest, "body"> {
+  readonly items: readonly Uint8Array[];
+}
+
+/** Until this request has started the batch, or another one has. */
+async function openAndStart(tools: Tools, owner: Owner, given: SplitRequest): Promise<BatchView> {
+  const target = await findTarget(given);
+  const created = {
+    id: createUuidV7(),
+    ownerId: owner.id,
+    itemIds: given.items.map(() => createUuidV7()),
+    holder: createUuidV7(),
+    ...(given.key === undefined ? {} : { key: given.key }),
+  };
+  const until = readMonotonic() + WAIT_FOR_OTHER_MS;
+  for (;;) {
+    const since = readMonotonic();
+    const opened = await openBatch(tools.store, created, target);
+    const { batch, isRepeated } = opened;
+    if (opened.holder === "nobody")
+      return { batch, states: await readStates(tools.store, batch), isRepeated };
+    if (opened.holder === "own") {
+      const { holder } = created;
+      const hold = createHold(tools.store, { id: batch.id, holder, since });
+      const begun = { owner, given, target, hold, holder, opened };
+      const view = await start(tools, begun).finally(hold.close);
+      if (view !== null) return view;
+    }
+    if (readMonotonic() >= until) throw refuseBusy();
+    await delay(ASK_OTHER_MS);
+  }
+}
+
+async function findTarget({ findTarget: find, key }: SplitRequest): Promise<VersionTarget | Problem> {
+  try {
+    return await find();
+  } catch (error) {
+    if (key !== undefined && error instanceof Problem && error.status < 500) return error;
+    throw error;
+  }
+}
+
+/** Where nothing can be started, only what was before: that is answered, and the rest of its items is refused. */
+async function openBatch(
+  store: BatchStore,
+  created: NewBatch,
+  target: VersionTarget | Problem,
+): Promise<OpenedBatch> {
+  const opened = await store.openBatch(created, !(target instanceof Problem));
+  if (opened !== null) return opened;
+  throw target instanceof Problem ? target : new Error("a batch was neither created nor found");
+}
+
+/** A batch of which this request has the hold. */
+interface Begun {
+  readonly owner: Owner;
+  readonly given: SplitRequest;
+  readonly target: VersionTarget | Problem;
+  readonly hold: Hold;
+  readonly holder: string;
+  readonly opened: OpenedBatch;
+}
+
+/** Null: another request has taken it over meanwhile. */
+async function start({ store, startItem, pace }: Tools, begun: Begun): Promise<BatchView | null> {
+  const { owner, given, target, hold, holder, opened } = begun;
+  const { batch, isRepeated } = opened;
+  const { items, countStarts, key, trace = null } = given;
+  const known = isRepeated ? await readStates(store, batch) : NOTHING_STARTED;
+  const started = await startItems(
+    { startItem, pace },
+    {
+      owner,
+      batch,
+      hold,
+      key,
+      items,
+      known,
+      target,
+      trace,
+      ...(countStarts === undefined ? {} : { countStarts }),
+    },
+  );
+  if (started === null) return null;
+  const settled = await settle(store, { batch, holder, key }, started.refusals);
+  if (settled === null) return null;
+  if (!settled.isCancelled) return { batch: settled, states: started.states, isRepeated };
+  await cancelInSteps(store, settled);
+  return { batch: settled, states: await readStates(store, settled), isRepeated };
+}
+
+const NOTHING_STARTED: ReadonlyMap<string, ExecutionStatus> = new Map();
+
+async function settle(
+  store: BatchStore,
+  {
+    batch,
+    holder,
+    key,
+  }: {
+    readonly batch: BatchRecord;
+    readonly holder: string;
+    readonly key: IdempotencyKey | undefined;
+  },
+  refusals: NonNullable<BatchRecord["refusals"]>,
+): Promise<BatchRecord | null> {
+  try {
+    return await store.settleBatch(batch.id, holder, refusals);
+  } catch (cause) {
+    throw refuseUncertain({ batch, key }, cause);
+  }
+}
+
+async function readStates(
+  store: BatchStore,
+  { itemIds, ownerId }: BatchRecord,
+): Promise<ReadonlyMap<string, ExecutionStatus>> {
+  return await store.readStates(itemIds, ownerId);
+}
+
+/** Repeated it changes nothing. */
+async function cancelInSteps(store: BatchStore, { itemIds, ownerId }: BatchRecord): Promise<void> {
+  for (let from = 0; from < itemIds.length; from += CANCELLED_AT_ONCE)
+    await store.cancelMany(itemIds.slice(from, from + CANCELLED_AT_ONCE), ownerId);
+}
+
+function refuseUnknown(): Problem {
+  return new Problem("NOT_FOUND", "There is no such batch.");
+}
+
+function refuseBusy(): Problem {
+  return new Problem(
+    "CONFLICT",
+    "A request with this Idempotency-Key is under way. Send this one again in 5 s.",
+    { headers: { "retry-after": "5" } },
+  );
+}
