@@ -653,6 +653,60 @@ create table quota (
   constraint quota_pkey PRIMARY KEY (subscription_id)
 );
 
+create table schedule (
+  id uuid not null,
+  organisation_id uuid not null,
+  name text not null,
+  cron text not null,
+  time_zone text not null,
+  overlap text not null,
+  body text not null,
+  service_key uuid,
+  version text,
+  subscription_id uuid,
+  next_at timestamp with time zone,
+  planned_at timestamp with time zone not null,
+  refusals integer not null default 0,
+  pause_code text,
+  pause_detail text,
+  paused_at timestamp(3) with time zone,
+  execution_id uuid,
+  changed_by uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint schedule_overlap CHECK ((overlap = ANY (ARRAY['skip'::text, 'queue'::text]))),
+  constraint schedule_pause_consistent CHECK (((num_nulls(pause_code, pause_detail, paused_at) = ANY (ARRAY[0, 3])) AND ((next_at IS NULL) OR (paused_at IS NULL)))),
+  constraint schedule_target CHECK (((num_nonnulls(service_key, subscription_id) = 1) AND ((version IS NULL) OR (service_key IS NOT NULL)))),
+  constraint schedule_author FOREIGN KEY (changed_by) REFERENCES platform_user(id),
+  constraint schedule_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
+  constraint schedule_pkey PRIMARY KEY (id),
+  constraint schedule_name_unique UNIQUE (organisation_id, name)
+);
+CREATE INDEX schedule_due ON public.schedule USING btree (next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX schedule_of_organisation ON public.schedule USING btree (organisation_id, id);
+CREATE INDEX schedule_planned ON public.schedule USING btree (planned_at) WHERE (next_at IS NOT NULL);
+
+create table schedule_run (
+  id uuid not null,
+  schedule_id uuid not null,
+  trigger text not null,
+  due_at timestamp with time zone not null,
+  status text not null,
+  execution_id uuid not null,
+  code text,
+  detail text,
+  attempt integer not null default 0,
+  lease_until timestamp with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint schedule_run_lease CHECK (((lease_until IS NOT NULL) = (status = 'STARTING'::text))),
+  constraint schedule_run_status CHECK ((status = ANY (ARRAY['STARTING'::text, 'STARTED'::text, 'SKIPPED'::text, 'MISSED'::text, 'REFUSED'::text]))),
+  constraint schedule_run_trigger CHECK ((trigger = ANY (ARRAY['CRON'::text, 'MANUAL'::text]))),
+  constraint schedule_run_schedule FOREIGN KEY (schedule_id) REFERENCES schedule(id) ON DELETE CASCADE,
+  constraint schedule_run_pkey PRIMARY KEY (id)
+);
+CREATE INDEX schedule_run_log ON public.schedule_run USING btree (schedule_id, id);
+CREATE UNIQUE INDEX schedule_run_once ON public.schedule_run USING btree (schedule_id, due_at) WHERE (trigger = 'CRON'::text);
+CREATE INDEX schedule_run_starting ON public.schedule_run USING btree (lease_until) WHERE (status = 'STARTING'::text);
+
 create table schema_migration (
   number integer not null,
   name text not null,

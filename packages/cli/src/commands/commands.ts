@@ -48,6 +48,16 @@ import { publishCommand } from "./publish.ts";
 import { retireCommand } from "./retire.ts";
 import { resultCommand } from "./result.ts";
 import { runCommand } from "./run.ts";
+import {
+  createScheduleCommand,
+  listSchedulesCommand,
+  pauseScheduleCommand,
+  removeScheduleCommand,
+  resumeScheduleCommand,
+  runScheduleCommand,
+  setScheduleCommand,
+  showScheduleCommand,
+} from "./schedules.ts";
 import { listSecretsCommand, removeSecretCommand, setSecretCommand } from "./secrets.ts";
 import { serveCommand } from "./serve.ts";
 import { removeServiceCommand, setServiceCommand } from "./service-settings.ts";
@@ -106,6 +116,19 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Executions",
     commands: [listExecutionsCommand, showExecutionCommand, cancelExecutionsCommand],
+  },
+  {
+    title: "Schedules",
+    commands: [
+      listSchedulesCommand,
+      createScheduleCommand,
+      showScheduleCommand,
+      setScheduleCommand,
+      pauseScheduleCommand,
+      resumeScheduleCommand,
+      runScheduleCommand,
+      removeScheduleCommand,
+    ],
   },
   {
     title: "Data pools",

@@ -15,6 +15,7 @@ import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
 import { POOL_ACCESS_API } from "./pool-access.ts";
+import { SCHEDULES_API } from "./schedules.ts";
 import { SECRETS_API } from "./secrets.ts";
 import { VARIABLES_API } from "./variables.ts";
 import { WEBHOOKS_API } from "./webhooks.ts";
@@ -110,6 +111,11 @@ const GROUPS = [
     name: "Webhooks",
     description: "URLs of applications that are told what becomes of their executions",
     operations: WEBHOOKS_API,
+  },
+  {
+    name: "Schedules",
+    description: "Executions that start at times of a calendar",
+    operations: SCHEDULES_API,
   },
   { name: "Audit", description: "Who changed what in the organisation", operations: AUDIT_API },
 ] as const;

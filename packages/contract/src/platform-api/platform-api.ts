@@ -15,6 +15,7 @@ import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
 import { POLICIES_API } from "./policies.ts";
 import { SECRETS_API } from "./secrets.ts";
+import { SCHEDULES_API } from "./schedules.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
@@ -49,4 +50,5 @@ export const PLATFORM_API = {
   ...SECRETS_API,
   ...VARIABLES_API,
   ...WEBHOOKS_API,
+  ...SCHEDULES_API,
 } as const;

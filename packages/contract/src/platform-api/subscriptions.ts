@@ -7,7 +7,7 @@ import { KeyParams, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts
 import { PlanId, PlanSchema, PlanUnit } from "./plans.ts";
 
 /** Which version the endpoint URL of a subscription names. */
-const FollowedVersion = Type.String({
+export const FollowedVersion = Type.String({
   pattern: "^(0|[1-9][0-9]{0,8})([.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8}))?$",
   description:
     "MAJOR.MINOR.PATCH pins this version; MAJOR alone follows the highest live version of this major number",

@@ -1,3 +1,7 @@
+import { createRunStarter } from "../schedules/start-run.ts";
+import type { StarterDeps } from "../schedules/start-run.ts";
+import { createScheduleHandlers } from "./schedules.ts";
+import type { ScheduleDeps } from "./schedules.ts";
 import { createStartHandler } from "./start-as-application.ts";
 import type { StartDeps } from "./start-as-application.ts";
 import { createExecutionActionHandlers } from "./execution-actions.ts";
@@ -6,13 +10,17 @@ import { createOrganisationExecutionHandlers } from "./executions.ts";
 import type { ExecutionDeps } from "./executions.ts";
 import { createSearchGate } from "./search-gate.ts";
 
-/** Handlers of all executions that concern an organisation: reading, numbers and explanations, changes. */
-export function createExecutionsHandlers(given: Omit<ExecutionDeps, "searches"> & StartDeps) {
+/** What all of them work with, but what is made here. */
+type Given = Omit<ExecutionDeps, "searches"> & StartDeps & Omit<ScheduleDeps, "starter"> & StarterDeps;
+
+/** Handlers of all executions that concern an organisation: reading, numbers and explanations, changes, and what starts them by a calendar. */
+export function createExecutionsHandlers(given: Given) {
   const deps = { ...given, searches: createSearchGate() };
   return {
     ...createOrganisationExecutionHandlers(deps),
     ...createOverviewHandlers(deps),
     ...createExecutionActionHandlers(deps),
     ...createStartHandler(deps),
+    ...createScheduleHandlers({ ...deps, starter: createRunStarter(deps) }),
   };
 }

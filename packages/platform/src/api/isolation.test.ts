@@ -108,7 +108,8 @@ describe("the platform API", () => {
     const params = ownParams(property, operation);
     const response = await call(id, operation, { params, token: stranger.token });
     const refersToOwned =
-      Object.keys(params).length > 0 || ["createSubscription", "startJob", "startJobBatch"].includes(id);
+      Object.keys(params).length > 0 ||
+      ["createSchedule", "createSubscription", "startJob", "startJobBatch"].includes(id);
     const answer = id.startsWith("create") ? 201 : 200;
     expect(response.statusCode).toBe(OTHER_ANSWERS[id] ?? (refersToOwned ? 404 : answer));
     const isForeignList = !refersToOwned && id.startsWith("list") && !OWN_LISTS.has(id);

@@ -158,6 +158,13 @@ rotateWebhookSecret       -      -     -      yes        yes   -    -   yes    y
 testWebhook               -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 listWebhookDeliveries     -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 redeliverWebhook          -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+listSchedules             -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+createSchedule            -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+getSchedule               -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+putSchedule               -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+deleteSchedule            -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+runSchedule               -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
+listScheduleRuns          -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 `;
 
 const [HEAD = [], ...ROWS] = MATRIX.trim()

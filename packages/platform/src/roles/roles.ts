@@ -17,6 +17,7 @@ import type { HttpServers } from "./http-servers.ts";
 import { startPython } from "./python.ts";
 import type { Python, Tools } from "./python.ts";
 import type { Shared } from "./shared.ts";
+import { startSchedules } from "./schedules.ts";
 import { startWebhooks } from "./webhooks.ts";
 
 interface WorkRoleOptions {
@@ -37,6 +38,7 @@ export async function startRoles(
   if (plays("gateway")) await startGateway(shared, gateway);
   if (plays("control")) await startControl(shared, api);
   if (plays("control")) startWebhooks(shared);
+  if (plays("control")) startSchedules(shared);
   if (tools === null) return;
   const python = startPython(shared, tools);
   // Names this process in the claims of both roles.

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
-import { createTestUser } from "../testing/fixtures.ts";
+import { createTestService, createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { startAtOnce } from "../testing/held-lock.ts";
+import { createGrowingSchedules } from "../testing/growing-schedules.ts";
 import { createGrowingWebhooks } from "../testing/growing-webhooks.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
@@ -304,6 +305,9 @@ const GROWING: Readonly<Record<Exclude<BoundName, "sessions">, Growing>> = {
         select gen_random_uuid(), p.organisation_id, 'many', $3::uuid from data_pool p, generate_series(1, $2) where p.id = $1 returning id
       ) insert into data_pool_grant (pool_id, application_id, access, created_by) select $1, id, 'read', $3::uuid from made`,
   },
+  ...createGrowingSchedules(async () => {
+    return { ...user, ...(await createTestService(here, user)), createName, post };
+  }),
   ...createGrowingWebhooks(async () => {
     const id = await createApplication();
     const list = () => here.stores.webhooks.list({ ...user, applicationId: id }, { limit: 1 });

@@ -67,6 +67,8 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   platform_user: { bounds: [], rest: "Who may sign up; 20 at once for a client." },
   quota: { bounds: [], rest: "One for each subscription." },
   schema_migration: { bounds: [], rest: "One for each change of the schema." },
+  schedule: { bounds: ["schedules"], rest: "Deleted with the organisation." },
+  schedule_run: { bounds: [], rest: "The last hundred of each schedule, and those that are being started." },
   service: { bounds: ["services"], rest: "None." },
   service_policy: { bounds: [], rest: "The last 100 revisions for each service." },
   session: { bounds: ["sessions"], rest: ENDED },

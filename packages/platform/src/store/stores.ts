@@ -18,6 +18,8 @@ import { createUploadStore } from "./pools/uploads.ts";
 import { createResultFileStore } from "./pools/result-files.ts";
 import { createPlanStore } from "./plans.ts";
 import { createPolicyStore } from "./policies.ts";
+import { createScheduleRunStore } from "./schedules/runs.ts";
+import { createScheduleStore } from "./schedules/schedules.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
 import { createRateBucketStore } from "./rate-buckets.ts";
@@ -66,6 +68,8 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     measures: createMeasures(given),
     webhooks: createWebhookStore(database),
     deliveries: createDeliveryStore(database),
+    schedules: createScheduleStore(database),
+    scheduleRuns: createScheduleRunStore(database),
     uploads: createUploadStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { DAY } from "@platform/engine/base/time";
 import type { Operation } from "@platform/contract/operation";
 import { createTestClient, createTestPlan, createTestService, createTestUser } from "./fixtures.ts";
 import type { TestUser } from "./fixtures.ts";
@@ -69,6 +70,7 @@ function listParams(ids: {
   partner: string;
   webhook: string;
   delivery: string;
+  schedule: string;
 }) {
   return {
     services: { key: ids.key, version: "1.0.0", planId: "basic", name: "API_TOKEN" },
@@ -82,6 +84,7 @@ function listParams(ids: {
       deliveryId: ids.delivery,
     },
     subscriptions: { id: ids.subscription },
+    schedules: { id: ids.schedule },
     "data-pools": {
       id: ids.pool,
       file: ids.file,
@@ -131,6 +134,7 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
   await createVariables(instance, owner, service.serviceKey);
   const { pool, file, partner } = await createPool(instance, owner, client.applicationId);
   const { webhook, delivery } = await createWebhook(instance, owner, client.applicationId);
+  const schedule = await createSchedule(instance, owner, service.serviceKey);
   return {
     owner,
     params: listParams({
@@ -150,6 +154,7 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
       partner,
       webhook,
       delivery,
+      schedule,
     }),
     links: { invitation: revoked.token },
     references: {
@@ -191,6 +196,17 @@ async function createWebhook({ stores }: TestInstance, owner: TestUser, applicat
   const delivery = await stores.deliveries.addTest({ ...scope, webhookId: webhook }, () => "{}");
   if (delivery === null) throw new Error("There is no webhook.");
   return { webhook, delivery: delivery.id };
+}
+
+/** A schedule of jobs of the service. */
+async function createSchedule({ stores }: TestInstance, owner: TestUser, serviceKey: string) {
+  const { organisationId, userId: by } = owner;
+  const times = { cron: "@daily", timeZone: "UTC", overlap: "skip" } as const;
+  const given = { name: "daily", ...times, body: "{}", serviceKey, version: null, subscriptionId: null };
+  const author = { by, enabled: true, findNext: () => Date.now() + DAY };
+  const created = await stores.schedules.create(organisationId, given, author);
+  if (created === "name taken") throw new Error("The name of the first schedule is taken.");
+  return created.id;
 }
 
 /** A data pool with a file, which another organisation and an application may read. */
@@ -289,6 +305,12 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     putWebhook: { isPaused: true },
     startJobBatch: { items: [{}] },
     rotateWebhookSecret: { oldEndsInHours: 0 },
+    createSchedule: {
+      name: `nightly-${Math.random().toString(36).slice(2)}`,
+      cron: "@daily",
+      target: { serviceKey: references["serviceKey"] },
+    },
+    putSchedule: { overlap: "queue" },
     putSecret: { value: "a value that is long" },
     putOrganizationSecret: { value: "a value that is long" },
     putVariable: { value: "another value" },

@@ -5,7 +5,7 @@ import { TEST_TEMPLATE_LOCK } from "../postgres/locks.ts";
 import { prepareDatabase } from "../store/prepare.ts";
 import { createDatabase } from "../postgres/database.ts";
 import { MAINTENANCE } from "../postgres/limits.ts";
-import type { ConnectionTarget, Database, DatabaseOptions } from "../postgres/database.ts";
+import type { ConnectionTarget, Database, DatabaseOptions, Statement } from "../postgres/database.ts";
 import type { Logger } from "@platform/engine/base/logger";
 import type { SocketConnection } from "../postgres/server.ts";
 import { startEmbeddedPostgres } from "../postgres/supervisor.ts";
@@ -146,17 +146,19 @@ async function fillTemplate(target: ConnectionTarget, logger: Logger): Promise<v
   }
 }
 
-/** The same database, whose host's clock shows `readStep()` more (an interval such as `1 hour`) in every single statement. */
+/** The same database, whose host's clock shows `readStep()` more (an interval such as `1 hour`) in every statement. */
 export function withClockStep(database: Database, readStep: () => string): Database {
+  const shift = (statement: Statement): Statement => {
+    const step = readStep();
+    return {
+      ...statement,
+      ...(statement.name === undefined ? {} : { name: `${statement.name} ${step}` }),
+      text: statement.text.replaceAll("now()", `(now() + interval '${step}')`),
+    };
+  };
   return {
     ...database,
-    query: (statement) => {
-      const step = readStep();
-      return database.query({
-        ...statement,
-        ...(statement.name === undefined ? {} : { name: `${statement.name} ${step}` }),
-        text: statement.text.replaceAll("now()", `(now() + interval '${step}')`),
-      });
-    },
+    query: (statement) => database.query(shift(statement)),
+    transaction: (work) => database.transaction((run) => work((statement) => run(shift(statement)))),
   };
 }

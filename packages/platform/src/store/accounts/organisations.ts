@@ -161,6 +161,7 @@ const DELETIONS = [
   `update subscription set cancelled_at = now() where application_id in (${APPLICATIONS}) and cancelled_at is null`,
   "update application set deleted_at = now() where organisation_id = $1 and deleted_at is null",
   `delete from data_pool_grant where application_id in (${APPLICATIONS}) or pool_id in (${POOLS})`,
+  "delete from schedule where organisation_id = $1",
   `delete from webhook where application_id in (${APPLICATIONS})`,
   `delete from data_pool_share where organisation_id = $1 or pool_id in (${POOLS})`,
   `update pool_file set ended_at = now() where pool_id in (${POOLS}) and ended_at is null`,

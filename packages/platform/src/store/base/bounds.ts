@@ -116,6 +116,7 @@ export const BOUNDS = {
     of: "The organisation",
     remedy: "finish one or give it up; after a day in which nothing arrives it ends by itself",
   },
+  schedules: { limit: 100, what: "schedules", of: "The organisation", remedy: "delete one first" },
   webhooks: { limit: 20, what: "webhooks", of: "The application", remedy: "delete one first" },
   webhookTests: {
     limit: 10,

@@ -27,3 +27,6 @@ export const BUILDS_CHANNEL = "build_pending";
 
 /** Variables of services and organisations, secrets among them, were set or deleted. The payload is empty. */
 export const VARIABLES_CHANNEL = "variables_changed";
+
+/** Schedules were made or changed, so that something may be due earlier. The payload is empty. */
+export const SCHEDULES_CHANNEL = "schedules_changed";

@@ -80,8 +80,12 @@ export interface VersionStore {
     serviceKey: string,
     version: string,
   ) => Promise<VersionRecord | null>;
-  /** The highest live version. */
-  readonly findLatest: (organisationId: string, serviceKey: string) => Promise<VersionRecord | null>;
+  /** The highest live version; with a major number, of these. */
+  readonly findLatest: (
+    organisationId: string,
+    serviceKey: string,
+    major?: number,
+  ) => Promise<VersionRecord | null>;
   /** The highest number that a version (also a retired one) or an unfinished build has. */
   readonly findHighest: (organisationId: string, serviceKey: string) => Promise<string | null>;
   /** What subscriptions call which a new version with this number would move to itself, the highest first. */
@@ -126,7 +130,8 @@ export function createVersionStore(database: Database): VersionStore {
     list: (organisationId, serviceKey, page) => listVersions(database, organisationId, serviceKey, page),
     find: (organisationId, serviceKey, version) =>
       queryByNumber(database, FIND, organisationId, { serviceKey, version }),
-    findLatest: (organisationId, serviceKey) => findLatest(database, organisationId, serviceKey),
+    findLatest: (organisationId, serviceKey, major) =>
+      findLatest(database, organisationId, serviceKey, major),
     findHighest: (organisationId, serviceKey) => findHighest(database, organisationId, serviceKey),
     listCalled: (organisationId, serviceKey, number) =>
       listCalledVersions(database, { organisationId, serviceKey }, number),
@@ -153,12 +158,13 @@ async function findLatest(
   database: Database,
   organisationId: string,
   serviceKey: string,
+  major: number | undefined,
 ): Promise<VersionRecord | null> {
   if (!isUuid(serviceKey)) return null;
   const [row] = await database.query<Row>({
-    text: `select ${COLUMNS} ${OF_ORGANISATION} and v.retired_at is null
+    text: `select ${COLUMNS} ${OF_ORGANISATION} and v.retired_at is null and ($3::int is null or v.major = $3)
       order by v.major desc, v.minor desc, v.patch desc limit 1`,
-    values: [serviceKey, organisationId],
+    values: [serviceKey, organisationId, major ?? null],
     idempotent: true,
   });
   return row === undefined ? null : toRecord(row);
