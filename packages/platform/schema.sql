@@ -210,6 +210,8 @@ create table execution (
   log_days smallint,
   removed_days smallint,
   preparing_attempt integer,
+  retries jsonb,
+  retried smallint not null default 0,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -219,6 +221,7 @@ CASE owner_kind
     ELSE false
 END),
   constraint execution_resources_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0) AND (timeout_seconds > 0))),
+  constraint execution_retried_known CHECK (((retried = 0) OR ((retries IS NOT NULL) AND ((retried >= 1) AND (retried <= 9))))),
   constraint execution_status_consistent CHECK (
 CASE status
     WHEN 'PENDING'::text THEN ((worker_id IS NULL) AND (started_at IS NULL) AND (ended_at IS NULL))
@@ -246,6 +249,20 @@ END IS NOT NULL);
 CREATE INDEX execution_owner_status ON ONLY public.execution USING btree (owner_id, status, id);
 CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE (status = 'PENDING'::text);
 CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);
+
+create table execution_attempt (
+  execution_id uuid not null,
+  number smallint not null,
+  attempt integer not null,
+  worker_id text not null,
+  started_at timestamp(3) with time zone not null,
+  ended_at timestamp(3) with time zone not null,
+  code text not null,
+  detail text not null,
+  cpu_micros bigint,
+  constraint execution_attempt_number CHECK (((number >= 1) AND (number <= 9))),
+  constraint execution_attempt_pkey PRIMARY KEY (execution_id, number)
+);
 
 create table execution_batch (
   id uuid not null,
@@ -421,6 +438,7 @@ create table kept_execution (
   result_days smallint not null,
   log_days smallint not null,
   expires_at timestamp with time zone not null,
+  retried smallint not null default 0,
   constraint kept_execution_pkey PRIMARY KEY (id)
 );
 CREATE INDEX kept_execution_expiry ON public.kept_execution USING btree (expires_at);

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { SANDBOX_LEVEL_NAMES, SANDBOX_LEVELS } from "./sandbox.ts";
+import { AttemptSchema, MAX_ATTEMPTS } from "./retries.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp } from "./schemas.ts";
 
 interface StateRule {
@@ -17,7 +18,8 @@ export const EXECUTION_STATES = {
   RUNNING: {
     isFinal: false,
     moves: ["SUCCEEDED", "FAILED", "UNKNOWN", "PENDING"],
-    meaning: "user code may have begun; returns to PENDING only if the platform could not start user code",
+    meaning:
+      "user code may have begun; returns to PENDING if the platform could not start user code, or if the attempt failed and its service has chosen retries",
   },
   SUCCEEDED: { isFinal: true, moves: [], meaning: "finished; the result can be fetched" },
   FAILED: {
@@ -82,6 +84,7 @@ export const WAITING_REASONS = {
   NO_WORKER: "no worker is running",
   NO_LARGE_WORKER: "no running worker has the vCPUs and memory that the version requires",
   SETBACK: "the platform could not start it, and tries again after a pause",
+  RETRY: "an attempt failed, and the next one follows after a pause, as its service has chosen",
   PREPARING: "its worker builds the environment of its version, or fetches its input",
 } as const satisfies Record<string, string>;
 
@@ -145,8 +148,19 @@ export const StatusRecordSchema = Type.Object(
     id: Type.String({ format: "uuid", description: "Identifier of the execution" }),
     status: ExecutionStatusSchema,
     createdAt: Timestamp("When the execution was stored durably"),
-    startedAt: Type.Optional(Timestamp("When user code may have begun")),
+    startedAt: Type.Optional(
+      Timestamp(
+        "When user code may have begun; of several attempts, that of the last, while it is not PENDING",
+      ),
+    ),
     endedAt: Type.Optional(Timestamp("When the execution reached its final state")),
+    attempts: Type.Optional(
+      Type.Array(AttemptSchema, {
+        maxItems: MAX_ATTEMPTS,
+        description:
+          "Its attempts, the first first, where it was started more than once or is about to be; what is not PENDING ends with the last one",
+      }),
+    ),
     sandboxLevel: Type.Optional(
       StringEnum(SANDBOX_LEVEL_NAMES, {
         description: `How well the worker isolates the execution. ${SANDBOX_LEVEL_NAMES.map(

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { TIMEOUT_SECONDS } from "./project.ts";
+import { RetryPolicySchema } from "./retries.ts";
 import { StringEnum } from "./schemas.ts";
 
 /** Classes of executions, the last first: what waits is started by class. */
@@ -26,6 +27,7 @@ export const ServicePolicySchema = Type.Object(
         description: `Default normal. low: started when nothing normal waits, or after ${CLASS_WAIT_MINUTES} minutes as normal. high: started before normal ones, only for organisations that the operator allows`,
       }),
     ),
+    retries: Type.Optional(RetryPolicySchema),
   },
   {
     additionalProperties: false,

@@ -47,6 +47,12 @@ export const ReceiptClaimsSchema = Type.Object(
     status: ExecutionStatusSchema,
     code: Type.Optional(Type.String({ description: "Why it did not succeed" })),
     createdAt: Timestamp("When the execution was stored durably"),
+    attempts: Type.Optional(
+      Type.Integer({
+        minimum: 2,
+        description: "How many attempts it had; times and resources are those of the last. Absent: one",
+      }),
+    ),
     startedAt: Type.Optional(Timestamp("When user code may have begun")),
     endedAt: Type.Optional(Timestamp("When the execution reached its final state")),
     cpuSeconds: Type.Optional(Type.Number({ description: "CPU time, as the platform measured it" })),

@@ -2,6 +2,8 @@ import { resolve } from "node:path";
 import type { PolicyRevision } from "@platform/contract/platform-api/policies";
 import { PRIORITIES } from "@platform/contract/policy";
 import type { Priority, ServicePolicy } from "@platform/contract/policy";
+import { countAttempts } from "@platform/contract/retries";
+import type { RetryPolicy } from "@platform/contract/retries";
 import { TIMEOUT_SECONDS } from "@platform/contract/project";
 import { isRecord } from "@platform/engine/base/json";
 import { defineCommand } from "../base/command.ts";
@@ -121,10 +123,24 @@ function printPolicy(
   { output }: CommandContext,
   { revision, policy, createdAt, createdBy }: PolicyRevision,
 ): void {
-  const { timeoutSeconds, priority = "normal" } = policy;
+  const { timeoutSeconds, priority = "normal", retries } = policy;
   output.print(`Revision  ${describeMade({ revision, createdAt, createdBy })}`);
   output.print(`Timeout   ${timeoutSeconds === undefined ? "as the version says" : `${timeoutSeconds} s`}`);
   output.print(`Priority  ${priority}`);
+  if (retries !== undefined) output.print(`Retries   ${describeRetries(retries)}`);
+}
+
+/** `when its worker is lost, and after TIMEOUT: 2 at most, pause 10 s`. */
+function describeRetries(retries: RetryPolicy): string {
+  const { onLost, onError } = retries;
+  const after = onError?.codes === undefined ? "errors" : onError.codes.map(cleanText).join(", ");
+  const when = [
+    ...(onLost === "retry" ? ["when its worker is lost"] : []),
+    ...(onError === undefined ? [] : [`after ${after}`]),
+  ];
+  if (when.length === 0) return "never";
+  const pause = onError === undefined ? "" : `, pause ${onError.backoffSeconds} s`;
+  return `${when.join(", and ")}: ${countAttempts(retries) - 1} at most${pause}`;
 }
 
 function describeMade({ revision, createdAt, createdBy }: Omit<PolicyRevision, "policy">): string {

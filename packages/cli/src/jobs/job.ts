@@ -83,19 +83,38 @@ export function printStatus(output: Output, job: Job, { code, detail }: FailureC
   output.print(`Status   ${paintStatus(output, job.status)}`);
   if (code !== undefined) output.print(`Code     ${cleanText(code)}`);
   if (detail !== undefined) output.print(`Detail   ${cleanText(detail)}`);
-  if (job.progress !== undefined) {
-    output.print(`Progress ${describeProgress(job.progress)} (${job.progress.at})`);
-    if (job.progress.checkpointAt !== undefined)
-      output.print(`Partial  kept at ${job.progress.checkpointAt}`);
-  }
+  if (job.progress !== undefined) printProgress(output, job.progress);
   if (job.waiting !== undefined) output.print(`Waiting  ${describeWaiting(job.waiting)}`);
+  for (const attempt of job.attempts ?? []) output.print(`Attempt  ${describeAttempt(attempt)}`);
   output.print(`Created  ${job.createdAt}`);
   if (job.startedAt !== undefined) output.print(`Started  ${job.startedAt}`);
   if (job.lease !== undefined) output.print(`Lease    until ${job.lease.until}`);
   if (job.endedAt !== undefined) output.print(`Ended    ${job.endedAt}`);
   if (job.sandboxLevel !== undefined) output.print(`Sandbox  level ${job.sandboxLevel}`);
-  if (job.expiresAt !== undefined) output.print(`Expires  ${job.expiresAt}`);
-  if (job.logExpiresAt !== undefined) output.print(`Log until ${job.logExpiresAt}`);
+  printExpiry(output, job);
+}
+
+function printExpiry(output: Output, { expiresAt, logExpiresAt }: Job): void {
+  if (expiresAt !== undefined) output.print(`Expires  ${expiresAt}`);
+  if (logExpiresAt !== undefined) output.print(`Log until ${logExpiresAt}`);
+}
+
+function printProgress(output: Output, progress: NonNullable<Job["progress"]>): void {
+  output.print(`Progress ${describeProgress(progress)} (${progress.at})`);
+  if (progress.checkpointAt !== undefined) output.print(`Partial  kept at ${progress.checkpointAt}`);
+}
+
+/** `1: CONNECTION_ERROR: no answer (2026-11-24 10:00:00 to 2026-11-24 10:00:02)`. */
+function describeAttempt({
+  attempt,
+  startedAt,
+  endedAt,
+  code,
+  detail,
+}: NonNullable<Job["attempts"]>[number]): string {
+  const cause = [code, detail].filter((text) => text !== undefined).map(cleanText);
+  const times = endedAt === undefined ? `since ${startedAt}` : `${startedAt} to ${endedAt}`;
+  return [`${attempt}:`, ...(cause.length === 0 ? [] : [cause.join(": ")]), `(${times})`].join(" ");
 }
 
 function withProgress(job: Job, progress: Job["progress"]): Job {

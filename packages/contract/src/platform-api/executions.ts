@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import { ExecutionStatusSchema, LogEntrySchema, ResultSchema, StartBodySchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
+import { AttemptSchema, MAX_ATTEMPTS } from "../retries.ts";
 import { ResourcesSchema } from "../project.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp } from "../schemas.ts";
@@ -157,6 +158,13 @@ const DetailsSchema = Type.Object(
     ),
     attempt: Type.Optional(
       Type.Integer({ minimum: 0, description: "How often it was claimed; absent: not kept" }),
+    ),
+    attempts: Type.Optional(
+      Type.Array(AttemptSchema, {
+        maxItems: MAX_ATTEMPTS,
+        description:
+          "Its attempts, the first first, where it was started more than once or is about to be; `detail` as that of the execution",
+      }),
     ),
     workerId: Type.Optional(
       Type.String({ description: "The worker that has claimed it; for operators of the platform" }),

@@ -67,6 +67,7 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
         os._exit(0)
     options = request.options
     os.environ["SERVICE_EXECUTION_ID"] = options["executionId"]
+    os.environ["SERVICE_EXECUTION_ATTEMPT"] = str(options["attempt"])
     os.environ.update(options["trace"])
     own = os.getpid()
     reporter = open_reporter(control)

@@ -188,6 +188,7 @@ class OutputLimits(TypedDict):
 class RequestOptions(TypedDict):
     """The frame REQUEST. `resultBytes` limits the result; errors name `memory`, in bytes.
 
+    `attempt` is the number of the attempt; the member is missing for the first, which is 1.
     `linger`: the process lives until Node has read the answer, and what it has used with it.
     `inputs` is None where nothing was passed by reference; the member is missing then. So is
     `files` where files are not returned, and `outputPool` where the start names none. `trace` has
@@ -195,6 +196,7 @@ class RequestOptions(TypedDict):
     """
 
     executionId: str
+    attempt: int
     resultBytes: int
     memory: int
     linger: bool

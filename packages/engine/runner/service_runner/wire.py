@@ -113,6 +113,7 @@ def decode_request(payload: bytes | bytearray) -> RequestOptions:
     members = _decode_object(payload)
     return {
         "executionId": _read_text(members, "executionId"),
+        "attempt": 1 if "attempt" not in members else _read_integer(members, "attempt"),
         "resultBytes": _read_integer(members, "resultBytes"),
         "memory": _read_integer(members, "memory"),
         "linger": _read_flag(members, "linger"),

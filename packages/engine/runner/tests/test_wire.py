@@ -77,13 +77,18 @@ class GoldenFrames(unittest.TestCase):
         self.assertEqual(wire.encode_hello("c", sample["text"][1:]).hex(), sample["hex"])
 
     def test_a_request_is_parsed_into_its_options(self) -> None:
-        plain, referring, pooled, writing, traced = (
+        plain, referring, pooled, writing, traced, third = (
             sample["text"] for sample in FRAMES if sample["type"] == wire.REQUEST
         )
         options = wire.decode_request(plain.encode())
         self.assertEqual(
             options,
-            {**json.loads(plain), **dict.fromkeys(("inputs", "files", "outputPool")), "trace": {}},
+            {
+                **json.loads(plain),
+                **dict.fromkeys(("inputs", "files", "outputPool")),
+                "attempt": 1,
+                "trace": {},
+            },
         )
         self.assertEqual(options.keys(), messages.RequestOptions.__required_keys__)
         inputs = json.loads(referring)["inputs"]
@@ -102,13 +107,14 @@ class GoldenFrames(unittest.TestCase):
 
         self.assertEqual(
             wire.decode_request(writing.encode()),
-            {**json.loads(writing), "inputs": None, "trace": {}},
+            {**json.loads(writing), "attempt": 1, "inputs": None, "trace": {}},
         )
         trace = json.loads(traced)["trace"]
         self.assertEqual(
             wire.decode_request(traced.encode())["trace"],
             {"TRACEPARENT": trace["traceparent"], "TRACESTATE": trace["tracestate"]},
         )
+        self.assertEqual(wire.decode_request(third.encode())["attempt"], 3)
 
     def test_a_request_whose_inputs_are_not_parts_of_files_is_refused(self) -> None:
         plain = json.loads(

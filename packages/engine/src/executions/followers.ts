@@ -142,7 +142,8 @@ async function* follow(watch: Watch, parts: FollowParts): AsyncGenerator<Executi
 
 /** A state says how far it is as well. */
 function describeChange(shown: ExecutionRecord, record: ExecutionRecord): readonly ExecutionEvent[] {
-  if (record.status !== shown.status) return [{ type: "state", record }];
+  if (record.status !== shown.status || record.attempts?.length !== shown.attempts?.length)
+    return [{ type: "state", record }];
   const hasProgressed = JSON.stringify(record.progress) !== JSON.stringify(shown.progress);
   return hasProgressed && record.progress !== undefined ? [{ type: "progress", record }] : [];
 }

@@ -34,7 +34,9 @@ export function describeReceipt(
   digests: ExecutionDigests,
   version: ReceiptVersion,
 ): UnsignedReceipt {
-  const { failure, sandboxLevel, startedAt, endedAt } = record;
+  const { failure, sandboxLevel, startedAt, endedAt, attempts = [] } = record;
+  // Of one that was cancelled before its last attempt began, that has not been.
+  const count = attempts.length + (startedAt === null ? 0 : 1);
   const metadata = readMetadata(digests.metadata) ?? failure?.metadata ?? {};
   return {
     executionId: record.id,
@@ -44,6 +46,7 @@ export function describeReceipt(
     status: record.status,
     ...(failure === null ? {} : { code: failure.code }),
     createdAt: formatTimestamp(record.createdAt),
+    ...(count > 1 ? { attempts: count } : {}),
     ...(startedAt === null ? {} : { startedAt: formatTimestamp(startedAt) }),
     ...(endedAt === null ? {} : { endedAt: formatTimestamp(endedAt) }),
     ...describeUsage(metadata),

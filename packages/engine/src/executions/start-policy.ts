@@ -12,13 +12,14 @@ const QUEUE_PRIORITIES = { low: -1, normal: 0, high: 1 } as const satisfies Reco
 export function applyPolicy(
   { service, timeoutSeconds }: Pick<VersionTarget, "service" | "timeoutSeconds">,
   allowsHigh: AllowsHigh,
-): Pick<NewExecution, "timeoutSeconds" | "priority"> {
+): Pick<NewExecution, "timeoutSeconds" | "priority" | "retries"> {
   if (service === undefined) return { timeoutSeconds };
   const { policy } = service;
   const priority = findPriority(service, allowsHigh);
   return {
     timeoutSeconds: policy.timeoutSeconds ?? timeoutSeconds,
     ...(priority === 0 ? {} : { priority }),
+    ...(policy.retries === undefined ? {} : { retries: policy.retries }),
   };
 }
 

@@ -83,7 +83,7 @@ export function createWaiting(
         rate: readRate(),
       };
       return record.status === "PENDING"
-        ? describePending(record, situation)
+        ? describePending(record, situation, readTime())
         : describeRunning(record, situation, readTime());
     },
     foresee: async ({ owner, versionId, resources }, { place, hasRoom }) => {
@@ -96,6 +96,7 @@ export function createWaiting(
       const waiting = explain(
         { id: LAST_ID, resources, live },
         { workers, queue, durations, rate: readRate() },
+        readTime(),
       );
       // Nothing is before it that would take the room.
       const isNext = hasRoom && waiting.position === 0;
@@ -104,20 +105,23 @@ export function createWaiting(
   };
 }
 
-function describePending(record: ExecutionRecord, situation: Situation): ExecutionRecord {
-  const waiting = explain(record, situation);
+function describePending(record: ExecutionRecord, situation: Situation, time: number): ExecutionRecord {
+  const waiting = explain(record, situation, time);
   return { ...record, waiting, retryAfterSeconds: boundRetry(waiting.estimateSeconds ?? 1) };
 }
 
 function explain(
   { id, resources, live }: Pick<ExecutionRecord, "id" | "resources" | "live">,
   situation: Situation,
+  time: number,
 ): Waiting {
   const { workers, queue } = situation;
   if (workers?.length === 0) return { reason: "NO_WORKER" };
   if (workers !== null && !workers.some((capacity) => fits(resources, capacity)))
     return { reason: "NO_LARGE_WORKER" };
   if (live === undefined || !("rank" in live)) return { reason: "QUEUE" };
+  if (live.retryAt !== undefined)
+    return { reason: "RETRY", estimateSeconds: toSeconds((live.retryAt - time) / SECOND) };
   if (live.isPausing) return { reason: "SETBACK" };
   const position = queue === null ? null : findPosition({ ...live, id }, queue);
   if (position === null) return { reason: "QUEUE" };

@@ -1,5 +1,6 @@
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import type { StatusRecord } from "@platform/contract/execution";
+import type { Attempt } from "@platform/contract/retries";
 import type { StoredFile } from "../content/result-store.ts";
 import type { ExecutionRecord, LogPage, Page, StoredResult } from "../store/execution-store.ts";
 import type { ExecutionProgress } from "../store/execution-progress.ts";
@@ -40,6 +41,7 @@ export function toStatusRecord(record: ExecutionRecord): StatusRecord {
     createdAt: formatTimestamp(record.createdAt),
     ...(record.startedAt === null ? {} : { startedAt: formatTimestamp(record.startedAt) }),
     ...(record.endedAt === null ? {} : { endedAt: formatTimestamp(record.endedAt) }),
+    ...(record.attempts === undefined ? {} : { attempts: toAttempts(record) }),
     ...(record.sandboxLevel === null ? {} : { sandboxLevel: record.sandboxLevel }),
     ...(record.expiresAt === undefined ? {} : { expiresAt: formatTimestamp(record.expiresAt) }),
     ...(record.logExpiresAt === undefined ? {} : { logExpiresAt: formatTimestamp(record.logExpiresAt) }),
@@ -50,6 +52,26 @@ export function toStatusRecord(record: ExecutionRecord): StatusRecord {
     ...(record.progress === undefined ? {} : { progress: toProgress(record.progress) }),
     terminal: isFinal(record.status),
   };
+}
+
+/** All attempts of an execution, as on the wire: those that are over and, unless it waits for it, the last; none where there is but one. */
+export function toAttempts({ attempts = [], startedAt, endedAt, failure }: ExecutionRecord): Attempt[] {
+  if (attempts.length === 0) return [];
+  const over = attempts.map(({ number, ...attempt }) => ({
+    attempt: number,
+    startedAt: formatTimestamp(attempt.startedAt),
+    endedAt: formatTimestamp(attempt.endedAt),
+    code: attempt.code,
+    ...(attempt.detail === "" ? {} : { detail: attempt.detail }),
+  }));
+  if (startedAt === null) return over;
+  const last = {
+    attempt: over.length + 1,
+    startedAt: formatTimestamp(startedAt),
+    ...(endedAt === null ? {} : { endedAt: formatTimestamp(endedAt) }),
+    ...(failure === null ? {} : { code: failure.code }),
+  };
+  return [...over, last];
 }
 
 function toProgress({

@@ -67,6 +67,7 @@ test("the environment at level C holds what a version is promised, and nothing o
       "OPENBLAS_NUM_THREADS",
       "OUTPUT_DIRECTORY",
       "PATH",
+      "SERVICE_EXECUTION_ATTEMPT",
       "SERVICE_EXECUTION_ID",
       "TMPDIR",
     ],

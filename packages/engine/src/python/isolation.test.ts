@@ -49,6 +49,7 @@ test("the environment holds what was promised and nothing of the host's", async 
       OUTPUT_DIRECTORY: "/tmp/output",
       REGION: "eu",
       TOKEN: "s3cret",
+      SERVICE_EXECUTION_ATTEMPT: "1",
       SERVICE_EXECUTION_ID: expect.stringMatching(/^execution-\d+$/u),
     },
   });

@@ -32,7 +32,7 @@ export function startSweeper({
     try {
       const count = await store.sweep();
       onSwept?.(count);
-      if (count > 0) logger.warn({ count }, message ?? "executions of lost workers are UNKNOWN");
+      if (count > 0) logger.warn({ count }, message ?? "executions of lost workers were settled");
     } catch (error) {
       logger.warn({ err: error }, "expired leases could not be swept");
     }

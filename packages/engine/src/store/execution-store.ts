@@ -5,6 +5,7 @@ import type {
   PersistTarget,
   Waiting,
 } from "@platform/contract/execution";
+import type { RetryPolicy } from "@platform/contract/retries";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { StoredOutput } from "../content/result-store.ts";
 import type { ExecutionDigests } from "./digests.ts";
@@ -20,6 +21,7 @@ import type {
   PoolFilePin,
   RunnableVersion,
 } from "../python/port/runtime.ts";
+import type { FailedAttempt, FailedOutcome } from "./retry-rules.ts";
 import type { ExecutionProgress, ProgressStore } from "./execution-progress.ts";
 import type { BatchStore } from "./batches.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
@@ -27,8 +29,11 @@ import type { Owner } from "./owner.ts";
 import type { StoreEvent } from "./store-event.ts";
 import type { Watched, WatchedChange } from "./watched.ts";
 import type { ExecutionQuota } from "./quota.ts";
+import type { WorkerRegistry } from "./worker-registry.ts";
 
 export type { StoreEvent } from "./store-event.ts";
+export { WORKER_SILENCE_SECONDS } from "./worker-registry.ts";
+export type { Reservation, WorkerRegistry, WorkerReport } from "./worker-registry.ts";
 
 /** Bookkeeping of one execution; times in milliseconds since the epoch. */
 export interface ExecutionRecord {
@@ -62,6 +67,8 @@ export interface ExecutionRecord {
   readonly isRepeated?: true;
   /** What its code has reported of itself; missing: nothing. */
   readonly progress?: ExecutionProgress;
+  /** Its attempts before this one, or before the next while it is PENDING, the first first; missing: there is none. */
+  readonly attempts?: readonly FailedAttempt[];
   /** Why it did not succeed (FAILED, UNKNOWN). */
   readonly failure: Failure | null;
 }
@@ -72,6 +79,8 @@ export interface QueuedState {
   readonly rank: number;
   /** Whether it pauses after it could not be started. */
   readonly isPausing: boolean;
+  /** When the pause after an attempt that failed is over, in milliseconds since the epoch; missing: there is none. */
+  readonly retryAt?: number;
 }
 
 /** Of an execution that is RUNNING. */
@@ -128,6 +137,8 @@ export interface NewExecution {
   readonly outputPool?: PinnedOutput;
   /** Where it belongs in a trace of the caller's; missing: nowhere. */
   readonly trace?: TraceContext;
+  /** When it is started again; missing: never. */
+  readonly retries?: RetryPolicy;
   /** Of all starts of the owner with this key, the first creates an execution; missing: this one does. */
   readonly key?: IdempotencyKey;
 }
@@ -165,8 +176,10 @@ export interface Claim extends Omit<NewExecution, "id" | "key"> {
   readonly id: string;
   readonly attempt: number;
   readonly workerId: string;
-  /** How many times it was given back because it could not be started. */
+  /** How many times it was given back because it could not be started, since the attempt before. */
   readonly setbacks: number;
+  /** The attempts before this one that failed, the first first; missing: it is the first. */
+  readonly attempts?: readonly FailedAttempt[];
 }
 
 /** A claim whose end is written; only with its owner and `persistTo` or `outputPool`, something is stored besides. */
@@ -203,41 +216,6 @@ export interface ClaimAnswer {
  * the claims, and one of which that is unknown is among those of a later claim.
  */
 export type ClaimNew = (request: ClaimRequest) => Promise<ClaimAnswer> | null;
-
-/** The report that a worker sends about once a second. Resources in vCPUs and GB. */
-export interface WorkerReport {
-  readonly workerId: string;
-  readonly capacity: Resources;
-  readonly free: Resources;
-  readonly excludedVersionIds: readonly string[];
-  /** Id of the execution that it reserves capacity for at present; null: none. */
-  readonly reservedId: string | null;
-  /** It can reserve capacity for an execution that has waited for this many seconds; null: it reserves none. */
-  readonly reservesAfterSeconds: number | null;
-}
-
-/** A pending execution that one worker reserves capacity for: it claims nothing else until that one fits. */
-export interface Reservation {
-  readonly id: string;
-  readonly resources: Resources;
-}
-
-/** The live workers, the total capacity of each, and the execution that each reserves capacity for. */
-export interface WorkerRegistry {
-  /**
-   * Registers the worker, or renews it: a worker that has not reported for WORKER_SILENCE_SECONDS counts as lost. Returns the execution to
-   * reserve capacity for: the same as before while that is pending, else the first in the queue that has waited long enough, fits the capacity but
-   * not what is free, and is not reserved by another live worker. Null: none.
-   */
-  readonly report: (report: WorkerReport) => Promise<Reservation | null>;
-  /** Removes the worker at once. */
-  readonly leave: (workerId: string) => Promise<void>;
-  /** The total capacities of the live workers. */
-  readonly listWorkers: () => Promise<readonly Resources[]>;
-}
-
-/** A worker that has not reported for this long counts as lost: it is not listed, and what it reserved is free. */
-export const WORKER_SILENCE_SECONDS = 30;
 
 /** JSON text of an execution's result, as bytes that Node does not parse. */
 export interface StoredResult {
@@ -329,6 +307,11 @@ export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, 
    */
   readonly giveBack: (claim: ClaimKey, pauseSeconds: number | null) => Promise<boolean>;
   /**
+   * RUNNING becomes PENDING again after an attempt that did not succeed, to be claimed after a pause, and the attempt is noted. If its cancellation
+   * was requested meanwhile, it ends with this outcome as by `finish`. Returns false, throws and can be repeated as `finish`.
+   */
+  readonly retry: (claim: ClaimKey, outcome: FailedOutcome, pauseSeconds: number) => Promise<boolean>;
+  /**
    * Notes whether the worker is still preparing what it has claimed: while it is noted, user code has not begun. Who has noted it takes the note
    * back, and waits for that, before anything begins. False when the claim is no longer held: nothing may begin. Throws and can be repeated as `finish`.
    */
@@ -336,7 +319,8 @@ export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, 
   readonly appendLog: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
   /**
    * RUNNING with an expired lease becomes UNKNOWN/WORKER_LOST. What was still being prepared goes back as by `giveBack`, without a pause; with
-   * its last setback it becomes FAILED/NOT_STARTED. Returns the number of executions.
+   * its last setback it becomes FAILED/NOT_STARTED. What its service wants to be retried then becomes PENDING as by `retry`, without a pause.
+   * Returns the number of executions.
    */
   readonly sweep: () => Promise<number>;
   /** Number of pending executions by owner; owners without any are left out. */

@@ -2,6 +2,8 @@ import { SECOND } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Outcome, ProgressUpdate } from "../python/port/runtime.ts";
 import { nameContents } from "../python/port/run-output.ts";
+import { CANCELLED_BETWEEN, cutDetail, isRetriedWhenLost } from "./retry-rules.ts";
+import type { FailedOutcome } from "./retry-rules.ts";
 import { CANCELLED_BEFORE, MAX_SETBACKS, NOT_STARTED } from "./execution-store.ts";
 import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore, StoredResult } from "./execution-store.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
@@ -23,7 +25,7 @@ export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "clai
         entry.leaseUntil = readMonotonic() + leaseSeconds * SECOND;
         forgetProgress(entry);
         entries.move(entry, { status: "RUNNING", startedAt: Date.now(), sandboxLevel });
-        return { ...entry.execution, attempt: entry.attempt, workerId, setbacks: entry.setbacks };
+        return toClaim(entry, workerId);
       });
       const isDrained = [...entries.byId.values()].every((entry) => entry.record.status !== "PENDING");
       return { claims, isDrained };
@@ -51,12 +53,45 @@ export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "clai
   };
 }
 
+function toClaim({ execution, record, attempt, setbacks }: Entry, workerId: string): Claim {
+  const { attempts } = record;
+  return { ...execution, attempt, workerId, setbacks, ...(attempts === undefined ? {} : { attempts }) };
+}
+
+const LOST = {
+  status: "UNKNOWN",
+  code: "WORKER_LOST",
+  detail: "The worker was lost after user code had begun.",
+} as const;
+
 function loseWorker(entries: MemoryEntries, entry: Entry): void {
   if (entry.preparingAttempt === entry.attempt) return takeBack(entries, entry, 0);
-  entries.move(entry, {
-    status: "UNKNOWN",
-    failure: { code: "WORKER_LOST", detail: "The worker was lost after user code had begun." },
-  });
+  const { retries } = entry.execution;
+  const now = Date.now();
+  const times = { startedAt: entry.record.startedAt ?? now, now };
+  if (!entry.isCancelRequested && isRetriedWhenLost({ retries, attempts: entry.attempts }, times))
+    return startAgain(entries, entry, LOST, 0);
+  entries.move(entry, { status: LOST.status, failure: toFailure(LOST) });
+}
+
+function startAgain(
+  entries: MemoryEntries,
+  entry: Entry,
+  { code, detail }: FailedOutcome,
+  pauseSeconds: number,
+): void {
+  const now = Date.now();
+  const number = entry.attempts.length + 1;
+  const startedAt = entry.record.startedAt ?? now;
+  const failed = { number, startedAt, endedAt: now, code, detail: cutDetail(detail) };
+  const attempts = [...(entry.record.attempts ?? []), failed];
+  entry.attempts.push({ ...failed, attempt: entry.attempt });
+  entry.workerId = null;
+  entry.setbacks = 0;
+  entry.notBefore = readMonotonic() + pauseSeconds * SECOND;
+  forgetProgress(entry);
+  entries.move(entry, { status: "PENDING", startedAt: null, sandboxLevel: null, attempts });
+  entries.emit({ type: "pending" });
 }
 
 /** @param pauseSeconds null: it counts as no setback */
@@ -68,8 +103,12 @@ function takeBack(entries: MemoryEntries, entry: Entry, pauseSeconds: number | n
   entries.emit({ type: "pending" });
 }
 
-function chooseState({ isCancelRequested, setbacks }: Entry) {
-  if (isCancelRequested) return { status: "FAILED", failure: CANCELLED_BEFORE } as const;
+function chooseState({ isCancelRequested, setbacks, attempts }: Entry) {
+  if (isCancelRequested)
+    return {
+      status: "FAILED",
+      failure: attempts.length === 0 ? CANCELLED_BEFORE : CANCELLED_BETWEEN,
+    } as const;
   if (setbacks >= MAX_SETBACKS) return { status: "FAILED", failure: NOT_STARTED } as const;
   return { status: "PENDING" } as const;
 }
@@ -77,12 +116,12 @@ function chooseState({ isCancelRequested, setbacks }: Entry) {
 /** Writes of the holder of a claim; with a stale claim they change nothing. */
 export function createEnds(
   entries: MemoryEntries,
-): Pick<ExecutionStore, "finish" | "giveBack" | "notePreparing" | "appendLog" | "noteProgress"> {
+): Pick<ExecutionStore, "finish" | "giveBack" | "retry" | "notePreparing" | "appendLog" | "noteProgress"> {
   return {
     finish: async (claim, outcome) => {
       const entry = entries.byId.get(claim.id);
       if (entry === undefined) return false;
-      if (!isHeld(entry, claim)) return entry.record.status === outcome.status && isOfClaim(entry, claim);
+      if (!isHeld(entry, claim)) return hasEndedSo(entry, claim, outcome);
       if (outcome.status === "SUCCEEDED") entry.result = toStored(outcome);
       if (outcome.status === "SUCCEEDED") entry.checkpoint = null;
       entries.move(entry, { status: outcome.status, failure: toFailure(outcome) });
@@ -93,6 +132,16 @@ export function createEnds(
       if (entry === undefined) return false;
       if (!isHeld(entry, claim)) return wasGivenBack(entry, claim);
       takeBack(entries, entry, pauseSeconds);
+      return true;
+    },
+    retry: async (claim, outcome, pauseSeconds) => {
+      const entry = entries.byId.get(claim.id);
+      if (entry === undefined) return false;
+      if (!isHeld(entry, claim))
+        return wasRetried(entry, claim, outcome) || hasEndedSo(entry, claim, outcome);
+      if (entry.isCancelRequested)
+        entries.move(entry, { status: outcome.status, failure: toFailure(outcome) });
+      else startAgain(entries, entry, outcome, pauseSeconds);
       return true;
     },
     notePreparing: async (claim, isPreparing) => {
@@ -117,11 +166,15 @@ export function createEnds(
   };
 }
 
-/** Of an attempt before. */
+/** Of an attempt before, but for the checkpoint of one that has run. */
 function forgetProgress(entry: Entry): void {
-  const { progress: _, ...record } = entry.record;
-  entry.record = record;
-  entry.checkpoint = null;
+  const { progress, ...record } = entry.record;
+  const isKept = entry.attempts.length > 0 && entry.checkpoint !== null;
+  if (!isKept) entry.checkpoint = null;
+  entry.record =
+    isKept && progress !== undefined
+      ? { ...record, progress: { ...progress, fraction: null, message: null } }
+      : record;
 }
 
 function noteProgress(entry: Entry, { progress, checkpoint }: ProgressUpdate): void {
@@ -140,6 +193,14 @@ function isHeld(entry: Entry, claim: ClaimKey): boolean {
 
 function isOfClaim(entry: Entry, claim: ClaimKey): boolean {
   return entry.workerId === claim.workerId && entry.attempt === claim.attempt;
+}
+
+function hasEndedSo({ record, ...entry }: Entry, claim: ClaimKey, { status }: Outcome): boolean {
+  return record.status === status && entry.workerId === claim.workerId && entry.attempt === claim.attempt;
+}
+
+function wasRetried({ attempts }: Entry, { attempt }: ClaimKey, { code }: FailedOutcome): boolean {
+  return attempts.some((failed) => failed.attempt === attempt && failed.code === code);
 }
 
 function wasGivenBack({ attempt, workerId }: Entry, claim: ClaimKey): boolean {

@@ -4,6 +4,7 @@ import { readMonotonic } from "../base/monotonic.ts";
 import type { LogLine } from "../python/port/runtime.ts";
 import { getPriority, sortByRank } from "./memory-queue.ts";
 import type { Queued } from "./memory-queue.ts";
+import type { FailedAttempt } from "./retry-rules.ts";
 import type { ExecutionRecord, NewExecution, StoreEvent, StoredResult } from "./execution-store.ts";
 
 /** Maximum number of finished executions in memory; the oldest are removed first. */
@@ -21,6 +22,8 @@ export interface Entry extends Queued {
   leaseUntil: number;
   /** How many times it was given back because it could not be started. */
   setbacks: number;
+  /** Those that failed and are followed by another. */
+  readonly attempts: (FailedAttempt & { readonly attempt: number })[];
   /** The attempt whose worker has noted that it prepares it; null: none. */
   preparingAttempt: number | null;
   /** It can be claimed from this time on. */
@@ -93,10 +96,24 @@ export function createMemoryEntries(noteState: NoteState = () => undefined): Mem
 export function readLive(entry: Entry): ExecutionRecord {
   const { record, rank, leaseUntil, preparingAttempt, attempt } = entry;
   if (record.status === "PENDING")
-    return { ...record, live: { priority: getPriority(entry.execution), rank, isPausing: isPausing(entry) } };
+    return {
+      ...record,
+      live: {
+        priority: getPriority(entry.execution),
+        rank,
+        isPausing: isPausing(entry),
+        ...readRetry(entry),
+      },
+    };
   if (record.status !== "RUNNING") return record;
   const left = leaseUntil - readMonotonic();
   return { ...record, live: { leaseUntil: Date.now() + left, isPreparing: preparingAttempt === attempt } };
+}
+
+function readRetry(entry: Entry): { readonly retryAt?: number } {
+  const { attempts, setbacks, notBefore } = entry;
+  if (attempts.length === 0 || setbacks > 0 || !isPausing(entry)) return {};
+  return { retryAt: Date.now() + notBefore - readMonotonic() };
 }
 
 function isPausing({ notBefore }: Pick<Entry, "notBefore">): boolean {
@@ -127,6 +144,7 @@ function createEntry(execution: NewExecution, rank: number): Entry {
     leaseUntil: 0,
     preparingAttempt: null,
     setbacks: 0,
+    attempts: [],
     notBefore: -Infinity,
     isCancelRequested: false,
     result: null,

@@ -5,6 +5,7 @@ import type { Resources } from "@platform/contract/project";
 import { fits } from "../base/capacity.ts";
 import type { ContentName } from "../content/result-store.ts";
 import type { LogLine } from "../python/port/runtime.ts";
+import { CANCELLED_BETWEEN } from "./retry-rules.ts";
 import { CANCELLED_BEFORE, LOG_PAGE_BYTES, SURVEY, isSurveyed } from "./execution-store.ts";
 import { refuseCursor } from "./refuse-cursor.ts";
 import type { ExecutionRecord, ExecutionStore, ListFilter, LogPage, Page } from "./execution-store.ts";
@@ -121,7 +122,7 @@ function createRecords(entries: MemoryEntries): Pick<ExecutionStore, "find" | "l
       if (entry.record.status === "PENDING")
         entries.move(entry, {
           status: "FAILED",
-          failure: CANCELLED_BEFORE,
+          failure: entry.attempts.length === 0 ? CANCELLED_BEFORE : CANCELLED_BETWEEN,
         });
       if (entry.record.status === "RUNNING") {
         entry.isCancelRequested = true;

@@ -8,6 +8,7 @@ import { describeBatches } from "./batch-conformance.ts";
 import { describeIdempotency } from "./idempotency-conformance.ts";
 import { describePreparing } from "./preparing-conformance.ts";
 import { describeProgress } from "./progress-conformance.ts";
+import { describeRetries } from "./retries-conformance.ts";
 import { describeFairness } from "./queue-conformance.ts";
 import {
   describeDigests,
@@ -57,6 +58,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeGiveBack(use);
     describePreparing(use);
     describeProgress(use);
+    describeRetries(use);
     describeResult(use);
     describeDigests(use);
     describeLog(use);

@@ -23,6 +23,10 @@ const SUCCEEDED: ClaimEvent = {
   type: "answered",
   answer: { status: "SUCCEEDED", result: Buffer.from("1"), metadata: null },
 };
+const FAILED: ClaimEvent = {
+  type: "answered",
+  answer: { status: "FAILED", code: "EXECUTION_ERROR", detail: "ValueError: no" },
+};
 const NOT_STARTED: ClaimEvent = {
   type: "answered",
   answer: { status: "NOT_STARTED", scope: "version", detail: "No process came." },
@@ -35,6 +39,8 @@ function describeEffect(effect: ClaimEffect): string {
   if (ending.kind === "fault") return `write fault of the ${ending.scope}`;
   if (ending.kind === "stopped") return "write stopped";
   const { outcome } = ending;
+  if (outcome.status !== "SUCCEEDED" && "mayRetry" in ending && ending.mayRetry)
+    return `write ${outcome.code}, or retry`;
   return `write ${outcome.status === "SUCCEEDED" ? outcome.status : outcome.code}`;
 }
 
@@ -98,6 +104,24 @@ describe("a claim", () => {
       [READY, BEGAN, SUCCEEDED, stopped("cancelled"), WRITTEN],
       "leaving",
       ["handOver", "noteStarted", "write SUCCEEDED", "release"],
+    ],
+    [
+      "that failed may be tried again",
+      [READY, BEGAN, FAILED, stopped("cancelled"), WRITTEN],
+      "leaving",
+      ["handOver", "noteStarted", "write EXECUTION_ERROR, or retry", "release"],
+    ],
+    [
+      "that failed while it was being cancelled is not tried again",
+      [READY, BEGAN, stopped("cancelled"), FAILED, WRITTEN],
+      "leaving",
+      ["handOver", "noteStarted", "kill", "write EXECUTION_ERROR", "release"],
+    ],
+    [
+      "that failed while the worker stops may be tried again elsewhere",
+      [READY, BEGAN, stopped("stopping"), FAILED],
+      "writing",
+      ["handOver", "noteStarted", "write EXECUTION_ERROR, or retry"],
     ],
     [
       "goes back at once where the worker stops while it is prepared",

@@ -13,7 +13,7 @@ import type { NotStarted, Outcome } from "../python/port/runtime.ts";
  *   (then) over                          nothing is left of it on this worker
  *
  * A claim that could not be started because of the platform goes back into the queue; so does one that this worker stops before it began.
- * Nothing is written for a claim whose lease was lost.
+ * Nothing is written for a claim whose lease was lost. What was cancelled is not tried again, whatever its outcome is.
  */
 
 /** Where the claim is in the diagram above; `stopped` is the reason to end it that came first, or `lost`. Null: none came. */
@@ -50,6 +50,8 @@ export type ClaimEvent =
 /** How it ended on this worker. */
 export type Ending =
   | Exclude<Preparation, { readonly kind: "ready" }>
+  /** Of a run: if it has failed, and its service wants it, another attempt may follow. */
+  | { readonly kind: "outcome"; readonly outcome: Outcome; readonly mayRetry: boolean }
   /** The worker stops; the claim is given back at once. */
   | { readonly kind: "stopped" };
 
@@ -116,7 +118,8 @@ function answer(state: ClaimState, given: Outcome | NotStarted): ClaimStep {
   if (state.name !== "starting" && state.name !== "running") return stay(state);
   const { stopped, processes } = state;
   if (stopped === "lost") return settle(processes);
-  if (given.status !== "NOT_STARTED") return write({ kind: "outcome", outcome: given }, processes);
+  if (given.status !== "NOT_STARTED")
+    return write({ kind: "outcome", outcome: given, mayRetry: stopped !== "cancelled" }, processes);
   if (stopped !== null) return endStopped(stopped, processes);
   return write({ kind: "fault", scope: given.scope, cause: new Error(given.detail) }, processes);
 }

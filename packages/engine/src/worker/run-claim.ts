@@ -12,10 +12,13 @@ import { keepOutput } from "./keep-output.ts";
 import type { KeepDeps } from "./keep-output.ts";
 import { keepTrying } from "../base/keep-trying.ts";
 import { dropOutput, getOutput } from "../python/port/run-output.ts";
+import { describeAttempt } from "../store/retry-rules.ts";
 import { createProgressKeeper } from "./note-progress.ts";
 import type { ProgressKeeper } from "./note-progress.ts";
 import { discardPreparation, prepareClaim } from "./prepare-claim.ts";
 import type { Preparation, PrepareDeps } from "./prepare-claim.ts";
+import { planRetry } from "./plan-retry.ts";
+import type { Retry } from "./plan-retry.ts";
 import type { LogLine, NotStarted, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
 import type { HealthKeeper } from "./worker-health.ts";
 import type { WorkerObserver } from "./worker-observer.ts";
@@ -141,9 +144,13 @@ function perform(self: ClaimRunState, effect: ClaimEffect): void {
 function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly kind: "ready" }>): void {
   const { deps, claim } = self;
   const trace = self.trace.handOver();
+  const attempt = describeAttempt(claim);
+  if (attempt !== null)
+    void appendLog(deps, claim, [{ time: Date.now(), severity: "INFO", message: attempt }]);
   try {
     const run = deps.runtime.run({
       executionId: claim.id,
+      attempt: (claim.attempts?.length ?? 0) + 1,
       timeoutSeconds: claim.timeoutSeconds,
       version: ready.version,
       input: ready.input,
@@ -194,9 +201,11 @@ async function writeEnding(self: ClaimRunState, ending: Ending): Promise<void> {
   const { id, attempt } = claim;
   const isHeld = () => self.state.name === "writing";
   try {
+    const retry = await planRetry(self, ending);
     const kept = await keepEnding(deps, { claim, ending }, isHeld);
-    const isWritten = kept !== null && (await keepTrying(chooseWrite(self, kept), isHeld, WRITE_FOR_MS));
-    if (isWritten) observeEnding(self, kept);
+    const isWritten =
+      kept !== null && (await keepTrying(chooseWrite(self, kept, retry), isHeld, WRITE_FOR_MS));
+    if (isWritten) observeEnding(self, kept, retry);
     if (isWritten || ending.kind !== "outcome") return;
     deps.logger.warn(
       { executionId: id, attempt, status: ending.outcome.status },
@@ -220,13 +229,21 @@ function keepEnding(
 ): Ending | Promise<Ending | null> {
   if (ending.kind !== "outcome" || getOutput(ending.outcome) === undefined) return ending;
   return keepOutput(deps, { claim, outcome: ending.outcome }, isHeld).then((outcome) =>
-    outcome === null ? null : { kind: "outcome", outcome },
+    outcome === null ? null : { ...ending, outcome },
   );
 }
 
-function observeEnding({ deps, claim, trace, ranMs }: ClaimRunState, ending: Ending): void {
+function observeEnding(
+  { deps, claim, trace, ranMs }: ClaimRunState,
+  ending: Ending,
+  retry: Retry | null,
+): void {
   const { observer } = deps;
   const { versionId } = claim;
+  if (retry !== null) {
+    trace.end("PENDING", retry.outcome.code);
+    return observer.gaveBack("retry");
+  }
   const end = describeEnd(claim, ending);
   trace.end(end.status, end.code);
   if (end.status === "PENDING") observer.gaveBack(ending.kind === "stopped" ? "stop" : "fault");
@@ -251,8 +268,13 @@ function isLastSetback({ setbacks }: Claim): boolean {
 }
 
 /** The write for an ending. A fault is also noted in the worker's health. */
-function chooseWrite({ deps, claim, progress }: ClaimRunState, ending: Ending): () => Promise<boolean> {
+function chooseWrite(
+  { deps, claim, progress }: ClaimRunState,
+  ending: Ending,
+  retry: Retry | null,
+): () => Promise<boolean> {
   const { store, health } = deps;
+  if (retry !== null) return progress.before(() => store.retry(claim, retry.outcome, retry.pauseSeconds));
   if (ending.kind === "outcome") return progress.before(() => store.finish(claim, ending.outcome));
   if (ending.kind === "stopped") return () => store.giveBack(claim, null);
   const { scope, cause } = ending;

@@ -16,8 +16,8 @@ export interface WorkerObserver {
   /** User code may have begun. `waitedMs`: since the start was accepted, by the clocks of two hosts. */
   readonly began: (versionId: string, waitedMs: number) => void;
   readonly ended: (run: EndedRun) => void;
-  /** A claim went back to the queue: it could not be started, or the worker stops. */
-  readonly gaveBack: (reason: "fault" | "stop") => void;
+  /** A claim went back to the queue: it could not be started, the worker stops, or the attempt failed and another one follows. */
+  readonly gaveBack: (reason: "fault" | "stop" | "retry") => void;
   /** Of leases that were to be renewed. */
   readonly renewed: (kept: number, lost: number) => void;
 }

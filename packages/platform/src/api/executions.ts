@@ -11,7 +11,7 @@ import { Problem } from "@platform/contract/problems";
 import type { Executions } from "@platform/engine/executions/executions";
 import { isRecord } from "@platform/engine/base/json";
 import { readPage, readTime } from "@platform/engine/http/paging";
-import { hostedPresenter } from "@platform/engine/http/presenters";
+import { hostedPresenter, toAttempts } from "@platform/engine/http/presenters";
 import { refuseParameter } from "@platform/engine/http/query";
 import { createExecutionHandlers } from "@platform/engine/http/service-api";
 import type { ReceiptIssuer } from "@platform/engine/executions/receipt";
@@ -228,13 +228,13 @@ function toApplication({
 }
 
 function toDetails(found: HistoryDetails, record: ExecutionRecord, isOperator: boolean): ExecutionDetails {
-  const { kind, isLogShown, attempt, workerId, cpuMicros, inputBytes, resultBytes, detail } = found;
+  const { kind, isLogShown, workerId, cpuMicros, inputBytes, resultBytes, detail } = found;
   const { expiresAt, logExpiresAt } = record;
   const isOwn = kind !== "incoming";
   return {
     ...toSummary(found, Date.now()),
     ...(detail !== null && (isOwn || isLogShown) ? { detail } : {}),
-    ...(attempt === null ? {} : { attempt }),
+    ...describeAttempts(found, record),
     ...(workerId !== null && isOperator ? { workerId } : {}),
     isCancelRequested: found.isCancelRequested,
     resources: record.resources,
@@ -249,6 +249,16 @@ function toDetails(found: HistoryDetails, record: ExecutionRecord, isOperator: b
     ...(expiresAt === undefined ? {} : { expiresAt: formatTimestamp(expiresAt) }),
     ...(logExpiresAt === undefined ? {} : { logExpiresAt: formatTimestamp(logExpiresAt) }),
   };
+}
+
+function describeAttempts(
+  { attempt, kind, isLogShown }: HistoryDetails,
+  record: ExecutionRecord,
+): Pick<ExecutionDetails, "attempt" | "attempts"> {
+  const attempts = toAttempts(record).map(({ detail, ...known }) =>
+    detail !== undefined && (kind !== "incoming" || isLogShown) ? { ...known, detail } : known,
+  );
+  return { ...(attempt === null ? {} : { attempt }), ...(attempts.length === 0 ? {} : { attempts }) };
 }
 
 /** What the platform has measured is part of the metadata: `_usage`. */

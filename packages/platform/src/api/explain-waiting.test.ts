@@ -4,7 +4,14 @@ import { explainWaiting } from "./explain-waiting.ts";
 
 const NEEDS = { cpu: 4, memory: 2 };
 const WORKER = { capacity: { cpu: 8, memory: 16 }, free: { cpu: 2, memory: 8 } };
-const PLACE: QueuePlace = { ahead: 0, isPaused: false, setbacks: 0, workers: [WORKER], typicalWaitMs: null };
+const PLACE: QueuePlace = {
+  ahead: 0,
+  isPaused: false,
+  setbacks: 0,
+  retried: 0,
+  workers: [WORKER],
+  typicalWaitMs: null,
+};
 
 const explain = (place: Partial<QueuePlace>) =>
   explainWaiting({ status: "PENDING", needs: NEEDS, isPreparing: false, place: { ...PLACE, ...place } });
@@ -47,6 +54,16 @@ test.each<readonly [Partial<QueuePlace>, string, string]>([
     "A worker could not start it (tries so far: 2); it is tried again after a pause.",
   ],
   [{ isPaused: true }, "DELAYED", "It is not to start yet."],
+  [
+    { isPaused: true, retried: 2 },
+    "DELAYED",
+    "Attempt 2 failed; the next one begins after a pause, as its service has chosen.",
+  ],
+  [
+    { isPaused: true, retried: 2, setbacks: 1 },
+    "DELAYED",
+    "A worker could not start it (tries so far: 1); it is tried again after a pause.",
+  ],
 ])("%o is explained as %s", (place, reason, text) => {
   expect(explain(place)).toMatchObject({ reason, text, needs: NEEDS });
 });

@@ -31,7 +31,7 @@ export function explainWaiting({ status, needs, isPreparing, place }: Waiting): 
 }
 
 function explainPlace(needs: Resources, place: QueuePlace): ExecutionExplanation {
-  const { ahead, workers, typicalWaitMs, isPaused, setbacks } = place;
+  const { ahead, workers, typicalWaitMs, isPaused } = place;
   const largest = findLargest(workers.map(({ free }) => free));
   const known = {
     needs,
@@ -47,7 +47,7 @@ function explainPlace(needs: Resources, place: QueuePlace): ExecutionExplanation
   if (largest === null) return say("NO_WORKER", "No worker is running.");
   if (!workers.some(({ capacity }) => fits(needs, capacity)))
     return say("NO_WORKER", `It needs ${formatResources(needs)}; no running worker is that large.`);
-  if (isPaused) return say("DELAYED", describeDelay(setbacks));
+  if (isPaused) return say("DELAYED", describeDelay(place));
   const hasRoom = workers.some(({ free }) => fits(needs, free));
   const room = hasRoom
     ? []
@@ -67,7 +67,9 @@ function describeAhead(ahead: number): string {
   return `${ahead >= MOST_AHEAD ? `${MOST_AHEAD} or more` : ahead} executions are before it.`;
 }
 
-function describeDelay(setbacks: number): string {
+function describeDelay({ setbacks, retried }: Pick<QueuePlace, "setbacks" | "retried">): string {
+  if (setbacks === 0 && retried > 0)
+    return `Attempt ${retried} failed; the next one begins after a pause, as its service has chosen.`;
   if (setbacks === 0) return "It is not to start yet.";
   return `A worker could not start it (tries so far: ${setbacks}); it is tried again after a pause.`;
 }

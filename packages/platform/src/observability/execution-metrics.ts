@@ -24,7 +24,7 @@ export interface ExecutionMetrics {
 
 interface Counters {
   claimed: number;
-  gaveBack: { fault: number; stop: number };
+  gaveBack: { fault: number; stop: number; retry: number };
   leases: { kept: number; lost: number };
   readonly failed: Map<string, number>;
 }
@@ -34,7 +34,7 @@ export function createExecutionMetrics(now: () => number, limits: SeriesLimits =
   const series = createSeriesByVersion(limits, now);
   const counters: Counters = {
     claimed: 0,
-    gaveBack: { fault: 0, stop: 0 },
+    gaveBack: { fault: 0, stop: 0, retry: 0 },
     leases: { kept: 0, lost: 0 },
     failed: new Map(),
   };
@@ -91,6 +91,7 @@ function collectCounters(exposition: Exposition, { claimed, gaveBack, leases, fa
   exposition.add("platform_claims_total", {}, claimed);
   exposition.add("platform_claims_given_back_total", { reason: "fault" }, gaveBack.fault);
   exposition.add("platform_claims_given_back_total", { reason: "stop" }, gaveBack.stop);
+  exposition.add("platform_claims_given_back_total", { reason: "retry" }, gaveBack.retry);
   exposition.add("platform_leases_total", { outcome: "renewed" }, leases.kept);
   exposition.add("platform_leases_total", { outcome: "lost" }, leases.lost);
   for (const code of [...Object.keys(FAILURES), OTHER_CODE])

@@ -41,7 +41,7 @@ export const METRICS = {
   platform_claims_total: { type: "counter", help: "Executions that this worker has claimed", labels: [] },
   platform_claims_given_back_total: {
     type: "counter",
-    help: "Claims that went back to the queue; fault: could not be started, stop: the worker stopped",
+    help: "Claims that went back to the queue; fault: could not be started, stop: the worker stopped, retry: the attempt failed and another one follows",
     labels: ["reason"],
   },
   platform_executions_started_total: {

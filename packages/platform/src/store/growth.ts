@@ -27,9 +27,16 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
     bounds: [],
     rest: "20 at once for a client, then one in ten seconds; removed after a day.",
   },
+  execution_attempt: {
+    bounds: [],
+    rest: "Nine for an execution, of those whose service has chosen retries; removed with the results.",
+  },
   execution: { bounds: [], rest: "The rate of starts; removed with the results." },
   execution_input: { bounds: [], rest: "A part of an execution." },
-  feed_event: { bounds: [], rest: "Three for each execution; removed after seven days." },
+  feed_event: {
+    bounds: [],
+    rest: "Three for each execution, and two for each further attempt; removed after seven days.",
+  },
   feed_mark: { bounds: [], rest: "Two." },
   feed_new: { bounds: [], rest: "Changes of state of the last moment." },
   execution_log: { bounds: [], rest: "A part of an execution." },

@@ -62,16 +62,27 @@ export function bringIn(
 /** The frames that start an execution in a child: the body is passed on as received, without a copy. */
 export function encodeRequest(request: RunRequest, options: RequestOptions): readonly Uint8Array[] {
   const memory = Math.round(request.version.resources.memory * GIGABYTE);
-  const { executionId, outputPool: pool, trace } = request;
+  const { executionId, attempt: number = 1, outputPool: pool, trace } = request;
+  const attempt = number > 1 ? number : undefined;
   const outputPool = pool && { path: pool.path, id: pool.dataPoolId };
   const { resultBytes, linger, inputs, files } = options;
   const { body } = request.input;
   return [
-    // `inputs`, `files`, `outputPool` and `trace` are left out where they are undefined.
+    // `attempt`, `inputs`, `files`, `outputPool` and `trace` are left out where they are undefined.
     encodeFrame(
       FRAME.request,
       Buffer.from(
-        JSON.stringify({ executionId, resultBytes, memory, linger, inputs, files, outputPool, trace }),
+        JSON.stringify({
+          executionId,
+          attempt,
+          resultBytes,
+          memory,
+          linger,
+          inputs,
+          files,
+          outputPool,
+          trace,
+        }),
       ),
     ),
     encodeHeader(FRAME.body, body.byteLength),

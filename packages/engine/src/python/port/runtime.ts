@@ -176,6 +176,8 @@ export interface ProgressUpdate {
 /** One execution: which code, with which input, for how long. */
 export interface RunRequest {
   readonly executionId: string;
+  /** Number of the attempt, the first is 1: what user code has as SERVICE_EXECUTION_ATTEMPT. Missing: it is the first. */
+  readonly attempt?: number;
   readonly version: RunnableVersion;
   readonly input: ExecutionInput;
   /** The data pool that gets files of the run: missing, none. */

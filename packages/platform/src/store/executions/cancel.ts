@@ -1,3 +1,4 @@
+import { CANCELLED_BETWEEN } from "@platform/engine/store/retry-rules";
 import { CANCELLED_BEFORE } from "@platform/engine/store/execution-store";
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
 import { isUuid } from "@platform/engine/base/uuid";
@@ -22,7 +23,7 @@ const TEXT = `with ended as (
       status = case e.status when 'PENDING' then 'FAILED' else e.status end,
       ended_at = case e.status when 'PENDING' then now() end,
       failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
-      failure_detail = case e.status when 'PENDING' then $3 end
+      failure_detail = case e.status when 'PENDING' then case when e.retried > 0 then $5 else $3 end end
     where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status in ('PENDING', 'RUNNING')")} returning e.*
   ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended", "status = 'FAILED'")}
   select ${selectRecord("ended")}, ${selectProgress("ended")} from ended cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
@@ -39,7 +40,7 @@ export async function cancelExecution(
   const [row] = await auditChanges(database).query<RecordRow>({
     name: "execution-cancel",
     text: TEXT,
-    values: [id, ownerId, CANCELLED_BEFORE.detail, events.origin],
+    values: [id, ownerId, CANCELLED_BEFORE.detail, events.origin, CANCELLED_BETWEEN.detail],
     idempotent: true,
     audited: ["job.cancel"],
   });

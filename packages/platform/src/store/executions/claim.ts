@@ -1,5 +1,6 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import type { TraceContext } from "@platform/engine/base/trace-context";
+import type { RetryPolicy } from "@platform/contract/retries";
 import type { PinnedInputs } from "@platform/engine/python/port/runtime";
 import type {
   Claim,
@@ -35,6 +36,7 @@ interface ClaimRow extends RecordRow {
   readonly attempt: number;
   readonly workerId: string;
   readonly setbacks: number;
+  readonly retries: RetryPolicy | null;
   readonly body: Buffer;
   readonly references:
     | (PinnedInputs & {
@@ -92,7 +94,7 @@ async function claimRows(
 }
 
 const COLUMNS = `${selectRecord("c")}, c.owner_kind as "ownerKind", c.organisation_id as "organisationId", c.timeout_seconds as "timeoutSeconds", c.attempt,
-  c.worker_id as "workerId", c.setbacks, i.body, i."references"`;
+  c.worker_id as "workerId", c.setbacks, c.retries, i.body, i."references"`;
 
 /**
  * Goes through the first `limit` executions of the queue in order and takes each that fits into the capacity that those
@@ -191,7 +193,7 @@ async function recoverClaim(
 }
 
 function toClaim(row: ClaimRow): Claim {
-  const { id, versionId, timeoutSeconds, attempt, workerId, setbacks, body } = row;
+  const { id, versionId, timeoutSeconds, attempt, workerId, setbacks, body, retries, attempts } = row;
   const resources = fromStoredResources(row);
   const {
     [PERSIST_TO]: persistTo,
@@ -210,8 +212,10 @@ function toClaim(row: ClaimRow): Claim {
     ...(persistTo === undefined ? {} : { persistTo }),
     ...(outputPool === undefined ? {} : { outputPool }),
     ...(trace === undefined ? {} : { trace }),
+    ...(retries === null ? {} : { retries }),
     attempt,
     workerId,
     setbacks,
+    ...(attempts === null ? {} : { attempts }),
   };
 }

@@ -165,6 +165,11 @@ const copyExecutions = (day: Day) => `with ${GROUP(day)}, copied as (
     where g.result_expiry > ${NOW} on conflict do nothing
   ), void as (
     delete from execution_progress p using grouped g where p.execution_id = g.id and p.attempt <> g.attempt
+      and (g.retried = 0 or p.checkpoint is null)
+  ), outdated as (
+    -- Of an attempt before the last only the checkpoint counts.
+    update execution_progress p set fraction = null, message = null from grouped g
+    where p.execution_id = g.id and p.attempt <> g.attempt and g.retried > 0 and p.checkpoint is not null
   ) ${LAST}`;
 
 /** What is known of an execution that has ended. */
@@ -182,10 +187,11 @@ const KEPT_COLUMNS = [
   "failure_code",
   "failure_detail",
   "failure_metadata",
+  "retried",
 ] as const;
 
 /** What is in no table of days. */
-const BESIDE = ["execution_output", "execution_progress"] as const;
+const BESIDE = ["execution_output", "execution_progress", "execution_attempt"] as const;
 const TABLES = ["execution", "execution_input", "execution_result"] as const;
 
 /** What was copied is all there is: nothing of the day has changed since it had ended. */

@@ -227,6 +227,7 @@ async function insertExecutions(
       executions.map(({ kept }) => kept?.result ?? null),
       executions.map(({ kept }) => kept?.log ?? null),
       executions.map(({ priority = 0 }) => priority),
+      executions.map(describeRetries),
       ...(isKeyed ? listKeys(executions) : []),
     ],
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
@@ -273,6 +274,7 @@ async function insertClaimed(
       execution.kept?.result ?? null,
       execution.kept?.log ?? null,
       execution.priority ?? 0,
+      describeRetries(execution),
       ...(key === undefined ? [] : [key.keyHash, key.requestHash]),
     ],
     idempotent: true,
@@ -352,6 +354,11 @@ function describeBeside({ references, persistTo, outputPool, trace }: NewExecuti
     ...(trace === undefined ? {} : { [TRACE]: trace }),
   };
   return Object.keys(beside).length > 0 ? beside : null;
+}
+
+/** JSON text; null: it is never started again. */
+function describeRetries({ retries }: NewExecution): string | null {
+  return retries === undefined ? null : JSON.stringify(retries);
 }
 
 /** About what the pins of files take. */

@@ -20,7 +20,8 @@ const TEXT = `with due as materialized (
       status = case e.status when 'PENDING' then 'FAILED' else e.status end,
       ended_at = case e.status when 'PENDING' then now() end,
       failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
-      failure_detail = case e.status when 'PENDING' then 'Its subscription was ended before the execution began.' end
+      failure_detail = case e.status when 'PENDING' then 'Its subscription was ended before '
+        || case when e.retried > 0 then 'its next attempt' else 'the execution' end || ' began.' end
     where ${UNENDED} and (select count(*) from due) > 0 returning e.*
   ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended", "status = 'FAILED'")}, numbered as (
     select id, case status when 'FAILED' then 'changed' else 'cancel' end as kind,

@@ -17,11 +17,13 @@ import { createForesight } from "./foresee.ts";
 import { ENDS_IN_FLIGHT, createFinisher, finishWithOutput } from "./finish.ts";
 import { finishPersisted } from "./finish-persisted.ts";
 import type { PersistedEnding } from "./finish-persisted.ts";
+import { retryExecution } from "./retry.ts";
 import { giveBackClaim } from "./give-back.ts";
 import { wasRemoved } from "./kept.ts";
 import { findStarted } from "./idempotency-keys.ts";
 import { renewLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
+import type { LogWriter } from "./log.ts";
 import { measureQueue } from "./measure-queue.ts";
 import type { QueueMeasure } from "./measure-queue.ts";
 import { notePreparing } from "./preparing.ts";
@@ -145,10 +147,7 @@ export function createPostgresExecutionStore({
       await log.drainExecution(ending.claim.id);
       return finishPersisted(large, events, ending, poolBytes);
     },
-    giveBack: async (claim, pauseSeconds) => {
-      await log.drainExecution(claim.id);
-      return giveBackClaim(vital, events, claim, pauseSeconds);
-    },
+    ...createReturns(vital, events, log),
     notePreparing: (claim, isPreparing) => notePreparing(vital, claim, isPreparing),
     appendLog: log.append,
     noteProgress: (claim, update) => progress.add({ claim, update }),
@@ -186,6 +185,24 @@ function createRound(
     const swept = await sweep();
     await promote();
     return swept;
+  };
+}
+
+/** What has a claim wait again. */
+function createReturns(
+  vital: Database,
+  events: Events,
+  log: LogWriter,
+): Pick<ExecutionStore, "giveBack" | "retry"> {
+  return {
+    giveBack: async (claim, pauseSeconds) => {
+      await log.drainExecution(claim.id);
+      return giveBackClaim(vital, events, claim, pauseSeconds);
+    },
+    retry: async (claim, outcome, pauseSeconds) => {
+      await log.drainExecution(claim.id);
+      return retryExecution(vital, events, { claim, outcome, pauseSeconds });
+    },
   };
 }
 

@@ -21,6 +21,9 @@ import { selectRecord } from "./record.ts";
 const describeFence = (id: string, attempt: string, workerId: string) =>
   lookUp("e", id, `e.attempt = ${attempt} and e.worker_id = ${workerId} and e.status = 'RUNNING'`);
 
+/** SQL: the CPU time of all attempts, with that of this one: null, unless some was measured. */
+const addCpu = (measured: string) => `coalesce(e.cpu_micros + ${measured}, ${measured}, e.cpu_micros)`;
+
 const describeNotification = (ids: string) =>
   `pg_notify('${EXECUTIONS_CHANNEL}', $9 || ':changed:' || ${ids})`;
 
@@ -36,7 +39,7 @@ export const FINISH = `with input as (
         start, length, metadata_start, metadata_length, has_metadata)
   ), ended as (
     update execution e set status = i.status, ended_at = now(), lease_until = null, failure_code = i.code,
-      failure_detail = i.detail, failure_metadata = i.failure_metadata, cpu_micros = i.cpu_micros
+      failure_detail = i.detail, failure_metadata = i.failure_metadata, cpu_micros = ${addCpu("i.cpu_micros")}
     from input i where ${describeFence("i.id", "i.attempt", "i.worker_id")}
     returning e.*, i.start, i.length, i.metadata_start, i.metadata_length, i.has_metadata
   ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended")}, results as (
@@ -69,7 +72,7 @@ export const FINISH_WITH_OUTPUT = finishOne(`insert into execution_result (id, r
 function finishOne(results: string): string {
   return `with ended as (
     update execution e set status = $4, ended_at = now(), lease_until = null, failure_code = $5, failure_detail = $6,
-      failure_metadata = $7::jsonb, cpu_micros = $8::bigint
+      failure_metadata = $7::jsonb, cpu_micros = ${addCpu("$8::bigint")}
     where ${describeFence("$1::uuid", "$2::int", "$3::text")} returning e.*
   ), ${SETTLE_ONE}, ${COUNT_USAGE_ONE}, ${noteStates("ended")}, results as (
     ${results}

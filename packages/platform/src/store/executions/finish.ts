@@ -112,8 +112,8 @@ function getCpuMicros(outcome: Outcome): number | null {
   return Math.round(outcome.cpuSeconds * MICRO);
 }
 
-/** Columns of `execution`: id, attempt and worker of the claim, status, failure_code, failure_detail, failure_metadata, cpu_micros. */
-function toColumns({ claim, outcome }: Ending): readonly unknown[] {
+/** Columns of `input` of FINISH, and of `execution`: id, attempt and worker of the claim, status, failure_code, failure_detail, failure_metadata, cpu_micros. */
+export function toColumns({ claim, outcome }: Ending): readonly unknown[] {
   const { id, attempt, workerId } = claim;
   const ending = [id, attempt, workerId, outcome.status];
   if (outcome.status === "SUCCEEDED") return [...ending, null, null, null, getCpuMicros(outcome)];

@@ -1,3 +1,4 @@
+import { CANCELLED_BETWEEN } from "@platform/engine/store/retry-rules";
 import { CANCELLED_BEFORE } from "@platform/engine/store/execution-store";
 import type { ClaimKey } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
@@ -22,7 +23,7 @@ const TEXT = `with ended as (
       status = case when e.cancel_requested then 'FAILED' else 'PENDING' end,
       ended_at = case when e.cancel_requested then now() end,
       failure_code = case when e.cancel_requested then 'CANCELLED' end,
-      failure_detail = case when e.cancel_requested then $5 end,
+      failure_detail = case when e.cancel_requested then case when e.retried > 0 then $7 else $5 end end,
       worker_id = null, claim_id = null, started_at = null, lease_until = null, sandbox_level = null,
       setbacks = e.setbacks + case when $4::float8 is null then 0 else 1 end,
       not_before = now() + make_interval(secs => coalesce($4::float8, 0))
@@ -47,7 +48,15 @@ export async function giveBackClaim(
   const [row] = await database.query<RecordRow>({
     name: "execution-give-back",
     text: TEXT,
-    values: [claim.id, claim.attempt, claim.workerId, pauseSeconds, CANCELLED_BEFORE.detail, events.origin],
+    values: [
+      claim.id,
+      claim.attempt,
+      claim.workerId,
+      pauseSeconds,
+      CANCELLED_BEFORE.detail,
+      events.origin,
+      CANCELLED_BETWEEN.detail,
+    ],
     idempotent: true,
   });
   if (row === undefined) return wasGivenBack(database, claim);

@@ -155,8 +155,8 @@ function refuseBeyondCap(row: QuotaRow, quota: ExecutionQuota): Problem {
 /** What the platform is to blame for, as far as it is known. */
 const FAILED_BY_PLATFORM = ["NOT_STARTED", "WORKER_LOST"];
 
-/** Whether no user code has run: ended before it was claimed, or given back. */
-const NEVER_RAN = "started_at is null";
+/** Whether no user code has run: ended before it was claimed, or given back; no attempt before has run either. */
+const NEVER_RAN = "(started_at is null and retried = 0)";
 
 /** SQL: whether a row of `execution` that has ended counts for nothing. */
 export const IS_UNCOUNTED = `(coalesce(failure_code, '') in (${FAILED_BY_PLATFORM.map((code) => `'${code}'`).join(", ")}) or ${NEVER_RAN})`;

@@ -69,6 +69,8 @@ const REMOVE_EXECUTIONS = `with gone as (
     delete from execution_output where execution_id in (select id from gone)
   ), reports as (
     delete from execution_progress where execution_id in (select id from gone)
+  ), attempts as (
+    delete from execution_attempt where execution_id in (select id from gone)
   ), logs as (
     delete from kept_log where id in (select id from gone)
   )

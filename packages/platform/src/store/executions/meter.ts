@@ -1,3 +1,4 @@
+import { selectEarlierMs } from "./attempts.ts";
 import { IS_UNCOUNTED } from "./hold.ts";
 
 /*
@@ -15,12 +16,15 @@ export const USAGE_SUMS = ["succeeded", "failed", "unknown", "uncounted", "cpu_m
 /** What an execution may take besides its time limit: 2 minutes until its module is imported, 15 s to end. Rounded up. */
 const OVERHEAD_SECONDS = 300;
 
+/** SQL: what one attempt of a row `r` of `execution` could have run, in milliseconds. */
+const MOST_MS = `(r.timeout_seconds + ${OVERHEAD_SECONDS}) * 1000::bigint`;
+
 /**
- * SQL: how long a row of `execution` has run, in milliseconds: at least 0, at most what it could have run, since the clock may have been
- * set meanwhile, and an end may have waited for the database.
+ * SQL: how long a row `r` of `execution` has run, in milliseconds, with all attempts: each at least 0, at most what it could have run, since the
+ * clock may have been set meanwhile, and an end may have waited for the database.
  */
-const RAN_MS = `least((timeout_seconds + ${OVERHEAD_SECONDS}) * 1000::bigint,
-        greatest(0, (extract(epoch from ended_at - started_at) * 1000)::bigint))`;
+const RAN_MS = `(least(${MOST_MS}, greatest(0, (extract(epoch from r.ended_at - r.started_at) * 1000)::bigint))
+        + ${selectEarlierMs("r", MOST_MS)})`;
 
 /** A line of usage for each row of `rows` that has ended. */
 function selectUsageOfEach(rows: string): string {

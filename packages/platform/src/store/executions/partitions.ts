@@ -162,6 +162,8 @@ async function deleteStrays(database: Database, { now, retentionDays }: Dated): 
           delete from execution_output where execution_id in (select id from expired)
         ), reports as (
           delete from execution_progress where execution_id in (select id from expired)
+        ), attempts as (
+          delete from execution_attempt where execution_id in (select id from expired)
         ), logs as (
           delete from execution_log_default where id in (select id from expired)
         )

@@ -80,11 +80,21 @@ function toValues(reports: readonly Report[]): readonly unknown[] {
 }
 
 /**
- * The fence of finish-statement.ts. The lock has an end that is being written decide first: nothing is noted of what has ended. What an attempt
- * before has reported is void.
+ * SQL: whether what `p` has of a checkpoint counts for an execution with this attempt. Of the claim before one that could not be started nothing is
+ * there; of an attempt that has run and failed, what it has kept stays until there is something newer.
  */
+const isKept = (attempt: string, retried: string) => `(p.attempt = ${attempt} or ${retried} > 0)`;
+
+/**
+ * The fence of finish-statement.ts. The lock has an end that is being written decide first: nothing is noted of what has ended. How far an attempt
+ * before has come is void.
+ */
+const IS_KEPT_BEFORE = isKept(
+  "excluded.attempt",
+  "(select held.retried from held where held.id = excluded.execution_id)",
+);
 const NOTE = `with held as (
-    select i.*, now() as at from unnest($1::uuid[], $2::int[], $3::text[], $4::float8[], $5::text[], $6::boolean[], $7::int[], $8::int[])
+    select i.*, e.retried, now() as at from unnest($1::uuid[], $2::int[], $3::text[], $4::float8[], $5::text[], $6::boolean[], $7::int[], $8::int[])
       as i (id, attempt, worker_id, fraction, message, has_checkpoint, start, length)
     join execution e on ${lookUp("e", "i.id", "e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = 'RUNNING'")}
     where (select set_config('synchronous_commit', 'off', true)) is not null
@@ -96,23 +106,32 @@ const NOTE = `with held as (
     on conflict (execution_id) do update set attempt = excluded.attempt, reported_at = excluded.reported_at,
       fraction = coalesce(excluded.fraction, case when p.attempt = excluded.attempt then p.fraction end),
       message = coalesce(excluded.message, case when p.attempt = excluded.attempt then p.message end),
-      checkpoint = coalesce(excluded.checkpoint, case when p.attempt = excluded.attempt then p.checkpoint end),
-      checkpoint_at = coalesce(excluded.checkpoint_at, case when p.attempt = excluded.attempt then p.checkpoint_at end)
+      checkpoint = coalesce(excluded.checkpoint, case when ${IS_KEPT_BEFORE} then p.checkpoint end),
+      checkpoint_at = coalesce(excluded.checkpoint_at, case when ${IS_KEPT_BEFORE} then p.checkpoint_at end)
     returning p.execution_id as id
   ), notified as materialized (
     select pg_notify('${EXECUTIONS_CHANNEL}', $10 || ':progress:' || ${selectPayloadIds("id")}) from written having count(*) > 0
   )
   select id from written left join notified on true`;
 
-/** SQL: as `progress` what the attempt of the execution `alias` has reported, null: nothing. Of one that is kept for longer no other is there. */
-export function selectProgress(alias: string, attempt = `${alias}.attempt`): string {
-  return `(select json_build_object('fraction', p.fraction, 'message', p.message, 'at', ${selectMilliseconds("p.reported_at")},
-      'checkpointAt', ${selectMilliseconds("p.checkpoint_at")})
-    from execution_progress p where p.execution_id = any (array[${alias}.id]) and (p.attempt = ${attempt}) is true) as progress`;
+/**
+ * SQL: as `progress` what the attempt of the execution `alias` has reported, null: nothing. Of an attempt before that has failed, only when it has
+ * kept a checkpoint.
+ */
+export function selectProgress(alias: string): string {
+  const isNow = `p.attempt = ${alias}.attempt and ${alias}.worker_id is not null`;
+  return `(select json_build_object('fraction', case when ${isNow} then p.fraction end, 'message', case when ${isNow} then p.message end,
+      'at', ${selectMilliseconds("p.reported_at")}, 'checkpointAt', ${selectMilliseconds("p.checkpoint_at")})
+    from execution_progress p where p.execution_id = any (array[${alias}.id])
+      and (${isNow} or (${alias}.retried > 0 and p.checkpoint is not null)) is true) as progress`;
 }
 
-/** The attempt of an execution in `kept_execution`, which has no such column. */
-export const KEPT_ATTEMPT = "p.attempt";
+/** SQL: the same of an execution in `kept_execution`, which has no such column: of it no other is there. */
+export function selectKeptProgress(alias: string): string {
+  return `(select json_build_object('fraction', p.fraction, 'message', p.message, 'at', ${selectMilliseconds("p.reported_at")},
+      'checkpointAt', ${selectMilliseconds("p.checkpoint_at")})
+    from execution_progress p where p.execution_id = any (array[${alias}.id])) as progress`;
+}
 
 /** What `selectProgress` selects. */
 export type ProgressRow = ExecutionProgress | null;
@@ -135,11 +154,14 @@ export async function readCheckpoint(
   return null;
 }
 
-const describeRead = (table: string, attempt: string) => `select p.checkpoint from ${table} e
-  join execution_progress p on p.execution_id = any (array[e.id]) and (p.attempt = ${attempt}) is true
+const describeRead = (table: string, condition: string) => `select p.checkpoint from ${table} e
+  join execution_progress p on p.execution_id = any (array[e.id]) and (${condition}) is true
   where ${lookUp("e", "$1::uuid", "e.owner_id = $2")}`;
-const READ = { name: "execution-read-checkpoint", text: describeRead("execution", "e.attempt") } as const;
+const READ = {
+  name: "execution-read-checkpoint",
+  text: describeRead("execution", isKept("e.attempt", "e.retried")),
+} as const;
 const READ_KEPT = {
   name: "execution-read-kept-checkpoint",
-  text: describeRead("kept_execution", KEPT_ATTEMPT),
+  text: describeRead("kept_execution", "true"),
 } as const;

@@ -8,7 +8,7 @@ import { cutPage, decodeCursor } from "../base/page.ts";
 import { RESULT_NAME } from "./finish.ts";
 import { mayBeMoved, selectLogDays } from "./kept.ts";
 import { lookUp } from "./lookup.ts";
-import { KEPT_ATTEMPT, selectProgress } from "./progress.ts";
+import { selectKeptProgress, selectProgress } from "./progress.ts";
 import { NOT_LIVE, selectLive, selectRecord, toLiveRecord } from "./record.ts";
 import type { LiveRow, RecordRow } from "./record.ts";
 
@@ -41,11 +41,11 @@ const FIND = [
 const FIND_OLD = [
   {
     name: "execution-find-old",
-    text: `select ${selectRecord("e", selectLogDays("e"))}, ${selectLive("e")}, ${selectProgress("e")} from execution e where ${IS_ROW}`,
+    text: `select ${selectRecord("e", { logDays: selectLogDays("e") })}, ${selectLive("e")}, ${selectProgress("e")} from execution e where ${IS_ROW}`,
   },
   {
     name: "execution-find-kept",
-    text: `select ${selectRecord("e")}, ${NOT_LIVE}, ${selectProgress("e", KEPT_ATTEMPT)} from kept_execution e where ${IS_ROW}`,
+    text: `select ${selectRecord("e")}, ${NOT_LIVE}, ${selectKeptProgress("e")} from kept_execution e where ${IS_ROW}`,
   },
 ] as const;
 
@@ -120,7 +120,7 @@ const HIGHEST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * bounds on the id alone are implied, but let PostgreSQL skip the partitions of other days.
  */
 const describePart = (table: string, logDays: string, live: string) => `(
-      select ${selectRecord("e", logDays)}, ${live} from ${table} e
+      select ${selectRecord("e", { logDays })}, ${live} from ${table} e
       where (e.owner_id, e.status, e.id) >= ($1::uuid, wanted.status, $3::uuid)
         and (e.owner_id, e.status, e.id) < ($1::uuid, wanted.status, $4::uuid)
         and e.id >= $3 and e.id < $4
@@ -131,7 +131,7 @@ const describePart = (table: string, logDays: string, live: string) => `(
 /** While a day is being closed, an execution is in both tables: each can come twice. */
 const LIST = `select e.* from unnest($2::text[]) as wanted (status) cross join lateral (
     ${describePart("execution", selectLogDays("e"), `${selectLive("e")}, ${selectProgress("e")}`)}
-    union all ${describePart("kept_execution", "e.log_days", `${NOT_LIVE}, ${selectProgress("e", KEPT_ATTEMPT)}`)}
+    union all ${describePart("kept_execution", "e.log_days", `${NOT_LIVE}, ${selectKeptProgress("e")}`)}
   ) e order by e.id desc limit 2 * $7`;
 
 /** `ExecutionStore.list` for PostgreSQL. @throws Problem INVALID_INPUT for an invalid cursor */

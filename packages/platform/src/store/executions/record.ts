@@ -4,6 +4,8 @@ import type { Metadata } from "@platform/engine/python/port/runtime";
 import type { ExecutionRecord, NewExecution } from "@platform/engine/store/execution-store";
 import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
+import { selectAttempts } from "./attempts.ts";
+import type { AttemptsRow } from "./attempts.ts";
 import { describePreparing } from "./preparing.ts";
 import type { ProgressRow } from "./progress.ts";
 
@@ -22,17 +24,28 @@ export interface RecordRow extends StoredResources {
   readonly failureMetadata: Metadata | null;
   readonly resultDays: number | null;
   readonly logDays: number | null;
+  readonly attempts: AttemptsRow;
   /** As of `selectProgress`; missing: nothing can have been reported. */
   readonly progress?: ProgressRow;
 }
 
-/** SQL for the columns of a RecordRow; `alias`: of a row of `execution`, or of one that has its columns; `logDays`: for how many days its log is kept. */
-export function selectRecord(alias: string, logDays = `${alias}.log_days`): string {
+/** SQL of single columns of a RecordRow, where they are not read as usual. */
+interface RecordParts {
+  /** For how many days its log is kept. */
+  readonly logDays?: string;
+  readonly attempts?: string;
+}
+
+/** SQL for the columns of a RecordRow; `alias`: of a row of `execution`, or of one that has its columns. */
+export function selectRecord(
+  alias: string,
+  { logDays = `${alias}.log_days`, attempts = selectAttempts(alias) }: RecordParts = {},
+): string {
   return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.status, ${alias}.cpu_milli, ${alias}.memory_milli,
     ${selectMilliseconds(`${alias}.created_at`)} as "createdAt", ${selectMilliseconds(`${alias}.started_at`)} as "startedAt",
     ${selectMilliseconds(`${alias}.ended_at`)} as "endedAt", ${alias}.sandbox_level as "sandboxLevel", ${alias}.failure_code as "failureCode",
     ${alias}.failure_detail as "failureDetail", ${alias}.failure_metadata as "failureMetadata",
-    ${alias}.result_days as "resultDays", ${logDays} as "logDays"`;
+    ${alias}.result_days as "resultDays", ${logDays} as "logDays", ${attempts}`;
 }
 
 /** The columns of `selectLive`; null: it has none, since it is final. */
@@ -40,6 +53,7 @@ export interface LiveRow {
   readonly priority: number | null;
   readonly rank: number | null;
   readonly isPausing: boolean | null;
+  readonly retryAt: number | null;
   readonly leaseUntil: number | null;
   readonly isPreparing: boolean | null;
 }
@@ -49,20 +63,23 @@ export function selectLive(alias: string): string {
   const pending = `${alias}.status = 'PENDING'`;
   return `case when ${pending} then ${alias}.priority end as priority, case when ${pending} then ${alias}.rank::float8 end as rank,
     case when ${pending} then coalesce(${alias}.not_before > now(), false) end as "isPausing",
+    case when ${pending} and ${alias}.retried > 0 and ${alias}.setbacks = 0 and ${alias}.not_before > now()
+      then ${selectMilliseconds(`${alias}.not_before`)} end as "retryAt",
     ${selectMilliseconds(`${alias}.lease_until`)} as "leaseUntil", case when ${alias}.lease_until is not null then ${describePreparing(alias)} end as "isPreparing"`;
 }
 
 /** SQL: the columns of a LiveRow of what is final. */
-export const NOT_LIVE = `null::smallint as priority, null::float8 as rank, null::boolean as "isPausing", null::float8 as "leaseUntil",
+export const NOT_LIVE = `null::smallint as priority, null::float8 as rank, null::boolean as "isPausing", null::float8 as "retryAt", null::float8 as "leaseUntil",
     null::boolean as "isPreparing"`;
 
 /** The record that a row stands for, with what is true of it at this moment. */
 export function toLiveRecord(row: RecordRow & LiveRow): ExecutionRecord {
   const record = toRecord(row);
-  const { priority, rank, leaseUntil } = row;
+  const { priority, rank, leaseUntil, retryAt } = row;
   if (leaseUntil !== null) return { ...record, live: { leaseUntil, isPreparing: row.isPreparing === true } };
   if (priority === null || rank === null) return record;
-  return { ...record, live: { priority, rank, isPausing: row.isPausing === true } };
+  const live = { priority, rank, isPausing: row.isPausing === true };
+  return { ...record, live: retryAt === null ? live : { ...live, retryAt } };
 }
 
 /** The record that a row stands for. */
@@ -82,11 +99,12 @@ export function toRecord(row: RecordRow): ExecutionRecord {
     sandboxLevel,
     failure,
   };
-  const { resultDays: result, logDays: log, progress } = row;
+  const { resultDays: result, logDays: log, progress, attempts } = row;
   return {
     ...record,
     ...(result === null && log === null ? {} : { kept: { result, log } }),
     ...(progress === null || progress === undefined ? {} : { progress }),
+    ...(attempts === null ? {} : { attempts }),
   };
 }
 

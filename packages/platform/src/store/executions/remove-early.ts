@@ -79,6 +79,8 @@ function describeRemoval(day: Day, hasLogs: boolean): string {
       delete from execution_output where execution_id in (select id from due where is_all)
     ), reports as (
       delete from execution_progress where execution_id in (select id from due where is_all)
+    ), attempts as (
+      update execution_attempt a set detail = '' from due where a.execution_id = due.id and due.is_all
     ), removed as (
       update execution_p${name} e set removed_days = due.days,
         failure_detail = case when not is_all then failure_detail when failure_detail is not null then '' end,

@@ -12,6 +12,8 @@ export interface QueuePlace {
   readonly isPaused: boolean;
   /** How often it was given back since it could not be started. */
   readonly setbacks: number;
+  /** How many attempts have failed that are followed by another. */
+  readonly retried: number;
   /** Of each live worker: what it has, and what of that nothing that runs takes. */
   readonly workers: readonly { readonly capacity: Resources; readonly free: Resources }[];
   /** Milliseconds; null: too few have started. */
@@ -34,7 +36,7 @@ const MOST_RUNNING = 50_000;
 const PLACE = `with self as materialized (
     select e.* from execution e where ${lookUp("e", "$1::uuid", "e.status = 'PENDING'")}
   )
-  select coalesce(self.not_before > now(), false) as "isPaused", self.setbacks,
+  select coalesce(self.not_before > now(), false) as "isPaused", self.setbacks, self.retried,
     (select count(*)::int from (
       (select 1 from execution e where e.status = 'PENDING' and e.priority > self.priority limit ${MOST_AHEAD})
       union all
