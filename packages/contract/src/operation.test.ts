@@ -3,6 +3,15 @@ import type { Operation } from "./operation.ts";
 import { PLATFORM_API } from "./platform-api/platform-api.ts";
 import { SERVICE_API } from "./service-api.ts";
 
+type Path = readonly string[];
+
+/** Of a path; a parameter is none. */
+const WORD = /^[^{]+$/;
+
+/** Whether such a word of the one is where the other has a parameter. */
+const stands = (one: Path, other: Path, word: RegExp) =>
+  one.some((part, at) => word.test(part) && other[at]?.startsWith("{"));
+
 describe("the rows of the operation tables", () => {
   const rows: readonly (readonly [string, Operation])[] = [
     ...Object.entries(SERVICE_API),
@@ -36,6 +45,27 @@ describe("the rows of the operation tables", () => {
         row.scope === "local";
       expect(row.allows === "caller").toBe(isOwn);
       expect(row.allows === "public" || row.allows === "operator").toBe(row.scope === "platform");
+    },
+  );
+
+  test.each([SERVICE_API, PLATFORM_API])(
+    "have paths that could be taken for each other only where `batch` stands for an identifier, which is a UUID",
+    (table) => {
+      const operations: readonly Operation[] = Object.values(table);
+      const paths: readonly Path[] = [...new Set(operations.map(({ path }) => path))].map((path) =>
+        path.split("/"),
+      );
+      const unclear = paths.flatMap((one) =>
+        paths
+          .filter(
+            (other) => one.length === other.length && stands(one, other, WORD) && stands(other, one, WORD),
+          )
+          .filter((other) => one.every((part, at) => part === other[at] || /\{/.test(`${part}${other[at]}`)))
+          .map((other) => [one, other] as const),
+      );
+      expect(unclear.length).toBeGreaterThan(0);
+      for (const [one, other] of unclear)
+        expect(stands(one, other, /^batch$/) || stands(other, one, /^batch$/)).toBe(true);
     },
   );
 
