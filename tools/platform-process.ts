@@ -52,6 +52,7 @@ const MAIN = join(REPOSITORY, "packages/platform/src/main.ts");
 export const PLATFORM_COMMAND: readonly [string, ...string[]] = [execPath, "--max-semi-space-size=8", MAIN];
 const SECOND = 1_000;
 const READY_WITHIN = 180 * SECOND;
+const ANSWER_WITHIN = 5 * SECOND;
 const LOG_KEPT = 64 * 1024;
 
 /** Starts the platform and waits until it is ready. Ports are free ones unless given. */
@@ -129,7 +130,8 @@ export async function waitUntilReady(platform: PlatformProcess): Promise<void> {
 
 async function isReady(url: string): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/readyz`);
+    // A process may be stopped, or its host cut off, between its begin to listen and its answer.
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_WITHIN) });
     await response.arrayBuffer();
     return response.ok;
   } catch {

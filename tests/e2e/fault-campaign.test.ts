@@ -1,0 +1,40 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { execPath } from "node:process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { REPOSITORY } from "../../tools/platform-process.ts";
+
+const MINUTE = 60_000;
+const SCHEDULES = 20;
+/** Begins no more schedules after that: on a slow machine there are fewer. */
+const WITHIN_SECONDS = 60;
+
+interface Report {
+  readonly schedules: number;
+  readonly seen: Readonly<Record<string, number>>;
+  readonly broken: readonly object[];
+}
+
+test(
+  "what clients see of a platform whose processes are killed, stopped, cut off and misled breaks no promise",
+  { timeout: 20 * MINUTE },
+  async () => {
+    const campaign = join(REPOSITORY, "tools/faults/faults.ts");
+    const flags = [
+      "--seed",
+      "20261124",
+      "--schedules",
+      String(SCHEDULES),
+      "--within",
+      String(WITHIN_SECONDS),
+    ];
+    const { stdout } = await promisify(execFile)(execPath, [campaign, ...flags, "--json"]);
+    const { broken, seen, schedules } = JSON.parse(stdout) as Report;
+    expect(broken).toEqual([]);
+    expect(schedules).toBeGreaterThan(0);
+    expect(seen["accepted"]).toBeGreaterThan(3 * schedules);
+    expect(seen["ended SUCCEEDED"]).toBeGreaterThan(schedules);
+    expect(seen["message"]).toBeGreaterThanOrEqual(seen["executions"] ?? Infinity);
+  },
+);

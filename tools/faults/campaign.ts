@@ -1,0 +1,234 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createCaller } from "./caller.ts";
+import type { Caller } from "./caller.ts";
+import { checkHistory } from "./check-history.ts";
+import type { Fault as BrokenPromise } from "./check-history.ts";
+import { carryOut, fetchResult, followToEnd } from "./client.ts";
+import { READERS, startReaders } from "./feed-readers.ts";
+import type { Fleet } from "./fleet.ts";
+import { createHistory } from "./history.ts";
+import type { Entry, History } from "./history.ts";
+import { disturb } from "./nemesis.ts";
+import { openReceiver } from "./receiver.ts";
+import { planSchedule } from "./schedule.ts";
+import type { Abilities, Schedule } from "./schedule.ts";
+import { createWebhook, deployService } from "./service.ts";
+
+const SECOND = 1_000;
+/** So long clients wait after everything was repaired: a limit for what hangs, not for what is slow. */
+const SETTLE_WITHIN_MS = 90 * SECOND;
+/** A message whose sender was killed is sent again after 45 s, one that was refused twice after 35 s. */
+const DELIVER_WITHIN_MS = 240 * SECOND;
+const POLL_MS = 30;
+const AUDITS_AT_ONCE = 8;
+/** Executions that no start of ours is known of: their answers were lost, and their code has not begun. */
+const ORPHANS = -1;
+
+/** What a campaign does. */
+export interface CampaignOptions {
+  readonly fleet: Fleet;
+  readonly abilities: Abilities;
+  readonly seed: number;
+  /** Number of the first schedule. */
+  readonly first: number;
+  readonly schedules: number;
+  /** After so long no more schedules begin; 0: there is no limit. */
+  readonly withinSeconds: number;
+  readonly directory: string;
+  /** Where the history of a schedule is kept that breaks a promise. */
+  readonly histories: string;
+  /** Keep the others as well. */
+  readonly isKept: boolean;
+  readonly onSchedule: (done: Done) => void;
+}
+
+/** A schedule that is over. */
+export interface Done {
+  readonly schedule: Schedule;
+  readonly broken: readonly BrokenPromise[];
+  /** From its begin until all of it had ended. */
+  readonly tookMs: number;
+}
+
+/** What came out. */
+export interface Report {
+  readonly schedules: number;
+  /** By what was done, such as `kill worker-1`. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** What clients have seen: starts, answers, ends by state, events, messages. */
+  readonly seen: Readonly<Record<string, number>>;
+  readonly broken: readonly (BrokenPromise & { readonly schedule: number })[];
+  /** Processes that ended by themselves, and were started again. */
+  readonly exits: Readonly<Record<string, number>>;
+}
+
+interface Campaign {
+  readonly options: CampaignOptions;
+  readonly history: History;
+  readonly caller: Caller;
+}
+
+/** Runs schedules one after the other on one platform, then looks at all executions once more, and judges everything. */
+export async function runCampaign(options: CampaignOptions): Promise<Report> {
+  const { fleet, directory, seed, abilities } = options;
+  const history = createHistory();
+  const receiver = await openReceiver(history);
+  const service = await deployService(fleet, directory, history);
+  receiver.setSecret(await createWebhook(fleet, service.subscription, receiver.url));
+  const caller = createCaller(getGateways(fleet), service.subscription, service.path);
+  const campaign: Campaign = { options, history, caller };
+  const readers = startReaders(caller, history);
+  const schedules: Schedule[] = [];
+  const limitMs = options.withinSeconds === 0 ? Infinity : options.withinSeconds * SECOND;
+  const begunAt = performance.now();
+  try {
+    while (schedules.length < options.schedules && performance.now() - begunAt < limitMs) {
+      const schedule = planSchedule(seed, options.first + schedules.length, abilities);
+      schedules.push(schedule);
+      options.onSchedule(await run(campaign, schedule));
+    }
+    const numbers = schedules.map(({ number }) => number);
+    await audit(campaign, numbers);
+    await waitForMessages(campaign, numbers);
+    return await judge(campaign, schedules);
+  } finally {
+    await readers.close();
+    receiver.close();
+    await service.close();
+  }
+}
+
+function getGateways(fleet: Fleet): readonly [string, string] {
+  const ships = fleet.ships();
+  return [ships["gateway-1"].platform().gatewayUrl, ships["gateway-2"].platform().gatewayUrl];
+}
+
+async function run(campaign: Campaign, schedule: Schedule): Promise<Done> {
+  const { history, caller, options } = campaign;
+  const { number } = schedule;
+  const begunAt = performance.now();
+  history.open(number);
+  const givingUp = new AbortController();
+  const context = { caller, history, signal: givingUp.signal };
+  const clients = Promise.all(schedule.orders.map((order) => carryOut(context, order)));
+  await disturb(options.fleet, schedule.faults, (what) => history.add({ kind: "fault", what }));
+  const timer = setTimeout(() => givingUp.abort(), SETTLE_WITHIN_MS);
+  await clients;
+  // Starts without an answer whose code has begun.
+  await Promise.all(
+    listUnfinished(history, number).map((id, gateway) =>
+      followToEnd(context, id, { follow: "wait", gateway }),
+    ),
+  );
+  await waitUntil(() => history.idsOf(number).every((id) => isInFeeds(history, id)), givingUp.signal);
+  clearTimeout(timer);
+  history.add({ kind: "settled" });
+  const broken = checkHistory(history.ofSchedule(number), READERS);
+  if (broken.length > 0 || options.isKept) await keep(options, number, history.ofSchedule(number));
+  return { schedule, broken, tookMs: performance.now() - begunAt };
+}
+
+function listUnfinished(history: History, number: number): readonly string[] {
+  return history.idsOf(number).filter((id) => !history.ofExecution(id).some(({ kind }) => kind === "result"));
+}
+
+function isInFeeds(history: History, id: string): boolean {
+  const ends = history.ofExecution(id).filter((entry) => entry.kind === "event" && isEnd(entry.status));
+  return READERS.every((reader) => ends.some((entry) => entry.kind === "event" && entry.reader === reader));
+}
+
+function isEnd(status: string): boolean {
+  return status !== "PENDING" && status !== "RUNNING";
+}
+
+async function waitUntil(isSo: () => boolean, signal: AbortSignal): Promise<void> {
+  while (!isSo() && !signal.aborted) await delay(POLL_MS);
+}
+
+/** Fetches all results once more, from gateways that remember nothing: both are started again. */
+async function audit({ options, history, caller }: Campaign, numbers: readonly number[]): Promise<void> {
+  const ships = options.fleet.ships();
+  await Promise.all([ships["gateway-1"].kill(), ships["gateway-2"].kill()]);
+  await Promise.all([ships["gateway-1"].start(), ships["gateway-2"].start()]);
+  const context = {
+    caller,
+    history,
+    signal: AbortSignal.timeout(SETTLE_WITHIN_MS + numbers.length * SECOND),
+  };
+  const ids = numbers.flatMap((number) => history.idsOf(number));
+  await Promise.all(
+    Array.from({ length: AUDITS_AT_ONCE }, async () => {
+      for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+        await followToEnd({ ...context }, id, { follow: "poll", gateway: ids.length });
+        await fetchResult(context, id, ids.length);
+      }
+    }),
+  );
+}
+
+async function waitForMessages({ history }: Campaign, numbers: readonly number[]): Promise<void> {
+  const ids = numbers.flatMap((number) => history.idsOf(number));
+  const isTold = (id: string) =>
+    history.ofExecution(id).some((entry) => entry.kind === "message" && entry.answered < 300);
+  await waitUntil(() => ids.every(isTold), AbortSignal.timeout(DELIVER_WITHIN_MS));
+}
+
+async function judge({ options, history }: Campaign, schedules: readonly Schedule[]): Promise<Report> {
+  const broken: Report["broken"][number][] = [];
+  const seen: Record<string, number> = {};
+  const count = (what: string) => (seen[what] = (seen[what] ?? 0) + 1);
+  const parts = [
+    ...schedules.map(({ number }) => ({ number, entries: history.ofSchedule(number) })),
+    { number: ORPHANS, entries: history.ofOrphans() },
+  ];
+  for (const { number, entries } of parts) {
+    const ended: Entry[] = [
+      { kind: "settled", atMs: Infinity },
+      { kind: "delivered", atMs: Infinity },
+    ];
+    const found = checkHistory([...entries, ...ended], READERS);
+    broken.push(...found.map((fault) => ({ ...fault, schedule: number })));
+    if (found.length > 0) await keep(options, number, entries);
+    countSeen(entries, count);
+  }
+  const faults: Record<string, number> = {};
+  for (const fault of schedules.flatMap((schedule) => schedule.faults)) {
+    const name = "target" in fault ? `${fault.kind} ${fault.target}` : fault.kind;
+    faults[name] = (faults[name] ?? 0) + 1;
+  }
+  const exits = Object.values(options.fleet.ships()).map((ship) => [ship.name, ship.countExits()] as const);
+  return { schedules: schedules.length, faults, seen, exits: Object.fromEntries(exits), broken };
+}
+
+function countSeen(entries: readonly Entry[], count: (what: string) => unknown): void {
+  const ends = new Map<string, string>();
+  for (const entry of entries) {
+    if (
+      entry.kind === "fault" ||
+      entry.kind === "gave-up" ||
+      entry.kind === "settled" ||
+      entry.kind === "delivered"
+    )
+      continue;
+    count(entry.kind);
+    if (entry.kind === "accepted" && entry.isReplay) count("accepted as a replay");
+    if ((entry.kind === "state" || entry.kind === "event") && isEnd(entry.status))
+      ends.set(entry.id, entry.status);
+  }
+  for (const status of ends.values()) {
+    count("executions");
+    count(`ended ${status}`);
+  }
+}
+
+async function keep(
+  { histories }: CampaignOptions,
+  number: number,
+  entries: readonly Entry[],
+): Promise<void> {
+  await mkdir(histories, { recursive: true });
+  const name = number === ORPHANS ? "orphans.jsonl" : `schedule-${number}.jsonl`;
+  await writeFile(join(histories, name), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+}

@@ -1,0 +1,251 @@
+import { rm, statfs, writeFile, open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { kill } from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { PLATFORM_COMMAND, findFreePort, spawnPlatform, waitUntilReady } from "../platform-process.ts";
+import type { Login, PlatformProcess, StartOptions } from "../platform-process.ts";
+import { createFaultyDatabase } from "./database.ts";
+import type { FaultyDatabase } from "./database.ts";
+import type { Network, Way } from "./network.ts";
+import { LEASE_SECONDS, MEMBERS } from "./schedule.ts";
+import type { Member } from "./schedule.ts";
+
+const CLOCK = fileURLToPath(new URL("stepped-clock.ts", import.meta.url));
+const ROLES: Readonly<Record<Member, string>> = {
+  control: "control,builder",
+  "gateway-1": "gateway",
+  "gateway-2": "gateway",
+  "worker-1": "worker",
+  "worker-2": "worker",
+};
+/** Of real packets; the others have proxies, which can also hold back one direction alone. */
+const ON_CABLES: ReadonlySet<Member> = new Set(["gateway-1", "worker-1"]);
+/** Of one process in a campaign: more is a platform that does not start. */
+const MAX_EXITS = 100;
+const MEGABYTE = 1024 * 1024;
+
+/** One process of the platform that faults befall. */
+interface Ship {
+  readonly name: Member;
+  readonly way: Way;
+  readonly platform: () => PlatformProcess;
+  /** How many times it has ended by itself, and was started again. */
+  readonly countExits: () => number;
+  /** SIGKILL. */
+  readonly kill: () => Promise<void>;
+  /** SIGTERM, and waits until it is gone. */
+  readonly stop: () => Promise<void>;
+  /** Starts it again, on the same ports, and waits until it is ready. */
+  readonly start: () => Promise<void>;
+  readonly signal: (signal: "SIGSTOP" | "SIGCONT") => void;
+  /** Its wall clock is ahead of the machine's by so many seconds. */
+  readonly stepClock: (seconds: number) => Promise<void>;
+}
+
+/** The platform of a campaign: its processes, and its database. */
+export interface Fleet {
+  readonly dataDirectory: string;
+  /** Starts everything, each on ports that it keeps. */
+  readonly start: () => Promise<void>;
+  readonly database: () => FaultyDatabase;
+  readonly ships: () => Readonly<Record<Member, Ship>>;
+  readonly login: () => Login;
+  readonly fillDisk: () => Promise<void>;
+  readonly freeDisk: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Where it is built. */
+export interface FleetOptions {
+  /** Of this campaign alone. */
+  readonly directory: string;
+  /** On the disk that is filled. */
+  readonly dataDirectory: string;
+  readonly network: Network;
+  readonly databasePort: number;
+}
+
+/** A platform of two gateways, two workers and control, each a process with a way of its own to the database. It does not run yet. */
+export function createFleet(options: FleetOptions): Fleet {
+  const { directory, dataDirectory } = options;
+  const parts: Partial<Parts> = {};
+  const filler = join(dataDirectory, "filler");
+  const get = <K extends keyof Parts>(name: K): Parts[K] => {
+    const part = parts[name];
+    if (part === undefined) throw new Error(`The platform was not started: there is no ${name}.`);
+    return part;
+  };
+  return {
+    dataDirectory,
+    start: async () => {
+      parts.database = await createFaultyDatabase({
+        directory: join(directory, "postgres"),
+        port: options.databasePort,
+        prefix: options.network.prefix,
+        listenAddresses: options.network.listenAddresses,
+      });
+      await parts.database.start();
+      parts.ships = await createShips(options);
+      // The first one migrates the database.
+      for (const name of MEMBERS) await parts.ships[name].start();
+      await parts.database.stepClock(0);
+      parts.login = await parts.ships.control.platform().readLogin();
+    },
+    database: () => get("database"),
+    ships: () => get("ships"),
+    login: () => get("login"),
+    fillDisk: () => fill(filler),
+    freeDisk: () => rm(filler, { force: true }),
+    close: async () => {
+      const ships = Object.values(parts.ships ?? {});
+      await Promise.all(ships.map((ship) => ship.kill()));
+      await Promise.all(ships.map(({ way }) => way.close()));
+      await parts.database?.close();
+    },
+  };
+}
+
+interface Parts {
+  database: FaultyDatabase;
+  ships: Readonly<Record<Member, Ship>>;
+  login: Login;
+}
+
+async function createShips(options: FleetOptions): Promise<Readonly<Record<Member, Ship>>> {
+  const ports = await Promise.all(
+    MEMBERS.map(async () => [await findFreePort(), await findFreePort()] as const),
+  );
+  const [gatewayPort = 0] = ports[MEMBERS.indexOf("gateway-1")] ?? [];
+  const settings = {
+    "lease-seconds": LEASE_SECONDS,
+    "drain-seconds": 3,
+    "min-free-disk": 0.02,
+    "worker-cpu": 4,
+    "worker-memory": 4,
+    "webhook-open": "127.0.0.1",
+    "gateway-url": `http://127.0.0.1:${gatewayPort}`,
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const ships = await Promise.all(
+    MEMBERS.map(async (name, index) => {
+      const way = await options.network.openWay(ON_CABLES.has(name) ? "cable" : "proxy");
+      return [name, createShip({ ...options, name, way, flags, ports: ports[index] ?? [0, 0] })] as const;
+    }),
+  );
+  return Object.fromEntries(ships) as Record<Member, Ship>;
+}
+
+interface ShipOptions extends Pick<FleetOptions, "directory" | "dataDirectory"> {
+  readonly name: Member;
+  readonly way: Way;
+  readonly flags: readonly string[];
+  /** Of gateway and platform API. */
+  readonly ports: readonly [number, number];
+}
+
+function createShip({ name, way, directory, dataDirectory, flags, ports }: ShipOptions): Ship {
+  const clock = join(directory, `clock-${name}`);
+  const [node, ...words] = PLATFORM_COMMAND;
+  const options: StartOptions = {
+    dataDirectory,
+    role: ROLES[name],
+    gatewayPort: ports[0],
+    apiPort: ports[1],
+    flags,
+    command: [node, "--import", CLOCK, ...words],
+    bootstrapFile: join(directory, "bootstrap.json"),
+    environment: {
+      DATABASE_URL: `postgresql://platform@${way.host}:${way.port}/platform`,
+      FAULTS_CLOCK_FILE: clock,
+      // Starting again costs less processor time.
+      NODE_COMPILE_CACHE: join(directory, "compiled"),
+    },
+  };
+  const kept = keepUp(() => spawnPlatform(options));
+  return {
+    name,
+    way,
+    platform: kept.platform,
+    countExits: kept.countExits,
+    kill: () => kept.end("SIGKILL"),
+    stop: () => kept.end("SIGTERM"),
+    start: kept.start,
+    signal: (signal) => {
+      try {
+        kill(kept.platform().process.pid ?? Number.NaN, signal);
+      } catch {
+        // It has ended by itself, and is being started again.
+      }
+    },
+    stepClock: (seconds) => writeFile(clock, String(seconds * 1_000)),
+  };
+}
+
+interface Kept {
+  readonly platform: () => PlatformProcess;
+  readonly start: () => Promise<void>;
+  readonly end: (signal: "SIGKILL" | "SIGTERM") => Promise<void>;
+  readonly countExits: () => number;
+}
+
+/** Starts a process again that ends by itself, as an operator's init system does: a worker whose event loop hangs past its lease ends itself. */
+function keepUp(spawn: () => Promise<PlatformProcess>): Kept {
+  let platform: PlatformProcess | null = null;
+  let exits = 0;
+  /** Only the latest start may spawn; each end makes those before it void. */
+  let turn = 0;
+  const start = () => tryStart(++turn);
+  const tryStart = async (mine: number): Promise<void> => {
+    const started = await spawn();
+    if (mine !== turn) return await started.kill();
+    platform = started;
+    try {
+      await waitUntilReady(started);
+    } catch (error) {
+      if (mine !== turn) return;
+      const hasEnded = started.process.exitCode !== null || started.process.signalCode !== null;
+      if (!hasEnded || ++exits > MAX_EXITS) throw error;
+      return await tryStart(mine);
+    }
+    watch(started, mine);
+  };
+  const watch = ({ process }: PlatformProcess, mine: number) => {
+    const restart = () => {
+      if (mine !== turn) return;
+      exits++;
+      // Where it does not start, clients wait in vain, and that is found.
+      void start().catch(() => undefined);
+    };
+    if (process.exitCode === null && process.signalCode === null) process.once("exit", restart);
+    else restart();
+  };
+  return {
+    platform: () => {
+      if (platform === null) throw new Error("The process was never started.");
+      return platform;
+    },
+    start,
+    end: async (signal) => {
+      turn++;
+      await (signal === "SIGKILL" ? platform?.kill() : platform?.stop());
+    },
+    countExits: () => exits,
+  };
+}
+
+/** Writes until there is no room. What is freed meanwhile is not taken. */
+async function fill(path: string): Promise<void> {
+  const { bavail, bsize } = await statfs(dirname(path));
+  const file = await open(path, "w");
+  try {
+    for (let left = bavail * bsize; left > 0; left -= MEGABYTE) {
+      await file.writeFile(Buffer.alloc(Math.min(left, MEGABYTE), "x"));
+      await delay(0);
+    }
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+  } finally {
+    await file.close();
+  }
+}

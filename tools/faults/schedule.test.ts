@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { planSchedule } from "./schedule.ts";
+import type { Fault, Schedule } from "./schedule.ts";
+
+const ALL = { canFillDisk: true };
+const plan = (seed: number): readonly Schedule[] =>
+  Array.from({ length: 500 }, (_, number) => planSchedule(seed, number, ALL));
+const schedules = plan(7);
+const faults: readonly Fault[] = schedules.flatMap(({ faults }) => faults);
+
+test("a schedule follows from seed and number alone", () => {
+  expect(plan(7)).toEqual(schedules);
+  expect(plan(8)).not.toEqual(schedules);
+});
+
+test("five hundred schedules have every kind of fault, on every process that it can befall", () => {
+  const befallen = new Set(
+    faults.map((fault) => `${fault.kind} ${"target" in fault ? fault.target : "disk"}`),
+  );
+  const members = ["control", "gateway-1", "gateway-2", "worker-1", "worker-2"];
+  const everyone = [...members, "database"];
+  const expected = [
+    ...[...everyone, "everything"].map((target) => `kill ${target}`),
+    ...members.flatMap((target) => [`restart ${target}`, `cut ${target}`]),
+    ...everyone.flatMap((target) => [`pause ${target}`, `step-clock ${target}`]),
+    "fill-disk disk",
+  ];
+  expect([...befallen].toSorted()).toEqual(expected.toSorted());
+});
+
+test("nothing has two faults at a time", () => {
+  for (const { faults } of schedules) {
+    const targets = faults.map((fault) => ("target" in fault ? fault.target : "disk"));
+    expect(new Set(targets).size).toBe(targets.length);
+    const others = targets.includes("everything") ? targets.filter((target) => target !== "disk") : [];
+    expect(others.length).toBeLessThanOrEqual(1);
+  }
+});
+
+test("without a small disk nothing is filled, and the rest goes on", () => {
+  const without = planSchedule(7, 1, { canFillDisk: false });
+  expect(without.orders).toEqual(planSchedule(7, 1, ALL).orders);
+  const kinds = Array.from({ length: 500 }, (_, number) => planSchedule(7, number, { canFillDisk: false }))
+    .flatMap(({ faults }) => faults)
+    .map(({ kind }) => kind);
+  expect(kinds).not.toContain("fill-disk");
+  expect(kinds.length).toBeGreaterThan(500);
+});
