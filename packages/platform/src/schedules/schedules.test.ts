@@ -240,7 +240,7 @@ test("after a day without the platform the last occurrence is started, and the o
 test("what is due for longer than an hour is not started", async () => {
   const id = await create();
   await makeDue(id, "61 minutes");
-  await here.round();
+  await here.plan();
   expect(await listStatuses(id)).toEqual(["MISSED"]);
   const late = await create();
   await makeDue(late, "59 minutes");
