@@ -4,7 +4,6 @@ import { link, open, readFile, readdir, rm, stat, writeFile } from "node:fs/prom
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { HOUR } from "@platform/engine/base/time";
 import { getCode } from "@platform/engine/base/thrown";
@@ -77,11 +76,23 @@ async function* chunksOf(folder: string, parts: readonly UploadPart[], bytes: nu
   }
 }
 
-/** SHA-256 of a part in hex. */
+/**
+ * SHA-256 of a part in hex. All of it is read into the same memory: a stream takes new memory for each piece, and of 2 GB the process had
+ * grown by 73 MB before that was collected, instead of by 5 (2026-11-24).
+ */
 export async function hashPart(folder: string, name: string): Promise<string> {
   const digest = createHash("sha256");
-  await pipeline(createReadStream(join(folder, name), { highWaterMark: 1 * MEGABYTE }), digest);
-  return digest.digest("hex");
+  const piece = Buffer.allocUnsafe(1 * MEGABYTE);
+  const file = await open(join(folder, name));
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, piece.length);
+      if (bytesRead === 0) return digest.digest("hex");
+      digest.update(piece.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** Removes parts; those that are missing are no fault. */
