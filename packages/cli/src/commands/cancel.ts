@@ -1,4 +1,7 @@
 import { defineCommand } from "../base/command.ts";
+import type { CommandResult } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { createUsageError } from "../base/errors.ts";
 import { describeFailure, waitForJob } from "../jobs/job.ts";
 import { readJobResult } from "../jobs/job-result.ts";
 import { openSession } from "../base/session.ts";
@@ -14,10 +17,25 @@ export const cancelCommand = defineCommand({
     "A pending job ends at once; the processes of a running job are stopped. Its state is then FAILED with code CANCELLED.",
     "A job that had ended before stays as it is. The exit code is 1 if it had succeeded, or if its worker was lost.",
   ],
-  arguments: { id: { description: "Id of the job", required: true } },
-  options: {},
-  examples: [{ command: "platform cancel 0198c1de-7a53-7000-8000-000000000000", comment: "Cancel a job" }],
-  run: async (context, { arguments: { id } }) => {
+  arguments: { id: { description: "Id of the job", required: false } },
+  options: {
+    batch: {
+      kind: "text",
+      placeholder: "id",
+      description: "Cancel all jobs of this batch that have not ended, without waiting for their ends",
+    },
+  },
+  examples: [
+    { command: "platform cancel 0198c1de-7a53-7000-8000-000000000000", comment: "Cancel a job" },
+    {
+      command: "platform cancel --batch 0198c1de-7a53-7000-8000-000000000000",
+      comment: "Cancel what 'platform run --batch' has started",
+    },
+  ],
+  run: async (context, { arguments: { id }, options: { batch: batchId } }) => {
+    if ((id === undefined) === (batchId === undefined))
+      throw createUsageError("Give the id of a job, or --batch with that of a batch.");
+    if (id === undefined) return await cancelBatch(context, batchId ?? "");
     const session = await openSession(context);
     const { client } = session;
     const asked = await client.cancelJob({ params: { id } });
@@ -30,6 +48,17 @@ export const cancelCommand = defineCommand({
     return { json: job, succeeded };
   },
 });
+
+async function cancelBatch(context: CommandContext, batchId: string): Promise<CommandResult> {
+  const { client } = await openSession(context);
+  const batch = await client.cancelJobBatch({ params: { batchId } });
+  const { counts, total, refused } = batch;
+  context.output.print(`Batch    ${batch.id}: its cancellation was requested.`);
+  context.output.print(
+    `Jobs     ${total - refused}, ${counts.RUNNING} of them are being stopped, ${counts.SUCCEEDED} had succeeded.`,
+  );
+  return { json: batch, succeeded: true };
+}
 
 /** Whether it was cancelled, now or before, or had failed for another reason. */
 async function describeEnd(session: Session, id: string): Promise<string> {

@@ -311,3 +311,42 @@ test("run with a key that was used before starts no other job, and says so", asy
   const other = await call(...words, "--data", "{}");
   expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining("another request")]);
 });
+
+test("run --batch starts a job for each line, names those that are refused, and fails unless all succeed", async () => {
+  await writeFile(join(home.directory, "demo", "jobs.jsonl"), '{"data": {"n": 1}}\n\n{"data": 17}\n{}\n');
+  const running = start("run", "--batch", "jobs.jsonl", "--idempotency-key", "batch-1", "--json");
+  const bodies: string[] = [];
+  await waitFor("two jobs", async () => {
+    bodies.push(...(await peer.finishJobs(succeed)));
+    return bodies.length === 2 ? bodies : undefined;
+  });
+  const { exitCode, stdout, stderr } = await running.ended;
+  expect(exitCode).toBe(1);
+  expect(bodies).toContain('{"data": {"n": 1}}');
+  expect(stderr).toContain("Item 2 was not started: INVALID_INPUT");
+  const batch = JSON.parse(stdout);
+  expect(batch).toMatchObject({ total: 3, refused: 1, failed: 0, terminal: true, counts: { SUCCEEDED: 2 } });
+  expect(batch.items.map(({ status, code }: { status?: string; code?: string }) => status ?? code)).toEqual([
+    "SUCCEEDED",
+    "INVALID_INPUT",
+    "SUCCEEDED",
+  ]);
+  const again = await call("run", "--batch", "jobs.jsonl", "--idempotency-key", "batch-1", "--json");
+  expect(JSON.parse(again.stdout).items).toEqual(batch.items);
+});
+
+test("run --batch says of a file what is wrong with it, and cancel --batch ends what was started", async () => {
+  const path = join(home.directory, "demo", "jobs.jsonl");
+  const run = async () => await call("run", "--batch", "jobs.jsonl", "--detached", "--json");
+  expect((await run()).stderr).toContain("does not exist");
+  await writeFile(path, "\n");
+  expect((await run()).stderr).toContain("has 0 lines");
+  await writeFile(path, "{}\n{");
+  expect((await run()).stderr).toContain("Line 2");
+  await writeFile(path, "{}\n{}\n");
+  const { id } = JSON.parse((await run()).stdout) as { id: string };
+  const cancelled = await call("cancel", "--batch", id, "--json");
+  expect(JSON.parse(cancelled.stdout)).toMatchObject({ id, terminal: true, counts: { FAILED: 2 } });
+  const neither = await call("cancel");
+  expect([neither.exitCode === 0, neither.stderr.includes("--batch")]).toEqual([false, true]);
+});

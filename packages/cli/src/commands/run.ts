@@ -1,11 +1,14 @@
 import { SECOND } from "@platform/engine/base/time";
 import { createInterruption, createUsageError, UserError } from "../base/errors.ts";
 import { defineCommand } from "../base/command.ts";
+import type { CommandResult } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { rehearseJob } from "./rehearse-job.ts";
+import { runBatch } from "./run-batch.ts";
 import { replayExecution } from "./replay-execution.ts";
 import { findService } from "../project/find-service.ts";
 import { buildStartBody } from "../jobs/job-input.ts";
+import type { JobInputOptions } from "../jobs/job-input.ts";
 import { describeFailure, describeProgress, paintStatus, waitForJob } from "../jobs/job.ts";
 import type { Job } from "../jobs/job.ts";
 import { readJobResult } from "../jobs/job-result.ts";
@@ -24,6 +27,7 @@ export const runCommand = defineCommand({
     "Waits until the job ends, then prints its state, the result and a link to the job. The exit code is 1 if the job did not succeed.",
     "--replay ID fetches version and input of an ended execution, a job or one of an application of the organisation, runs it on this machine as 'platform serve' would, and says whether the result is byte for byte the same. Nothing runs on the platform; the version must be one of the organisation's own. The exit code is 1 if the result differs.",
     "--dry-run checks version, input and limits as the start would, prints how long the job would wait, how long such jobs take and what it needs, and starts nothing. The exit code is 1 if the start would be refused.",
+    "--batch FILE starts a job for each line of the file, up to 1,000, waits until all have ended and prints how many ended how. A line that is refused keeps no other from being started; the exit code is 1 if one was refused or did not succeed.",
     "Ctrl-C and --timeout end the waiting, not the job: see 'platform status', 'platform logs' and 'platform cancel'.",
   ],
   arguments: {
@@ -72,6 +76,11 @@ export const runCommand = defineCommand({
       placeholder: "file",
       description: "With --replay: variables and secrets of the program (NAME=value; default: none)",
     },
+    batch: {
+      kind: "text",
+      placeholder: "file",
+      description: "Start a job for each line of this file, a JSON object with data and params; up to 1,000",
+    },
     detached: { kind: "flag", description: "Only start the job and print its id" },
     timeout: {
       kind: "number",
@@ -84,10 +93,14 @@ export const runCommand = defineCommand({
   exclusive: [
     ["data", "dataFile"],
     ["params", "paramsFile"],
+    ...["data", "params", "dataFile", "paramsFile", "replay"].map(
+      (other) => ["batch", other as "data"] as const,
+    ),
     ...["data", "params", "dataFile", "paramsFile", "detached", "version", "idempotencyKey", "dryRun"].map(
       (other) => ["replay", other as "data"] as const,
     ),
     ["dryRun", "detached"],
+    ["dryRun", "batch"],
   ],
   examples: [
     { command: "platform run", comment: "The project in this folder, with its example input" },
@@ -105,6 +118,10 @@ export const runCommand = defineCommand({
       comment: "Would it be accepted, and when would it start?",
     },
     {
+      command: "platform run tsp --batch tours.jsonl",
+      comment: 'A job for each line, such as {"data": {"n": 5}}',
+    },
+    {
       command: "platform run --replay 0198c1de-7a53-7000-8000-000000000000",
       comment: "The same again, on this machine",
     },
@@ -116,28 +133,53 @@ export const runCommand = defineCommand({
       const { replay: id, pools, envFile, timeout = Number.POSITIVE_INFINITY } = options;
       return await replayExecution(context, { id, pools, envFile, timeout });
     }
-    const body = await buildStartBody(context, options);
-    const session = await openSession(context);
-    const service = await findService(context, session.client, given.service);
-    const query = {
-      serviceKey: service.key,
-      ...(options.version === undefined ? {} : { version: options.version }),
-    };
-    if (options.dryRun) {
-      const { idempotencyKey } = options;
-      return await rehearseJob(context, session.client, { query, body, idempotencyKey });
-    }
-    const job = await startJob(context, session, { query, body, idempotencyKey: options.idempotencyKey });
-    if (options.detached) {
-      const link = formatJobLink(session.endpoint, job.id);
-      context.output.print(`Job   ${job.id} (${job.status})`);
-      context.output.print(`Link  ${link}`);
-      return { json: { ...job, link }, succeeded: true };
-    }
-    const ended = await followJob(context, session.client, job, options.timeout ?? Number.POSITIVE_INFINITY);
-    return finish(context, session, ended);
+    return await runOnPlatform(context, given.service, options);
   },
 });
+
+interface PlatformRun extends JobInputOptions {
+  readonly version: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly batch: string | undefined;
+  readonly dryRun: boolean;
+  readonly detached: boolean;
+  readonly timeout: number | undefined;
+}
+
+async function runOnPlatform(
+  context: CommandContext,
+  named: string | undefined,
+  options: PlatformRun,
+): Promise<CommandResult> {
+  const { batch: file, idempotencyKey, timeout: timeoutSeconds = Number.POSITIVE_INFINITY } = options;
+  const body = file === undefined ? await buildStartBody(context, options) : null;
+  const session = await openSession(context);
+  const service = await findService(context, session.client, named);
+  const query = {
+    serviceKey: service.key,
+    ...(options.version === undefined ? {} : { version: options.version }),
+  };
+  if (file !== undefined) {
+    const isDetached = options.detached;
+    return await runBatch(context, session.client, {
+      file,
+      query,
+      idempotencyKey,
+      isDetached,
+      timeoutSeconds,
+    });
+  }
+  if (body === null) throw new Error("there is a body where there is no file");
+  if (options.dryRun) return await rehearseJob(context, session.client, { query, body, idempotencyKey });
+  const job = await startJob(context, session, { query, body, idempotencyKey });
+  if (options.detached) {
+    const link = formatJobLink(session.endpoint, job.id);
+    context.output.print(`Job   ${job.id} (${job.status})`);
+    context.output.print(`Link  ${link}`);
+    return { json: { ...job, link }, succeeded: true };
+  }
+  return finish(context, session, await followJob(context, session.client, job, timeoutSeconds));
+}
 
 async function startJob(
   { output }: CommandContext,
