@@ -15,6 +15,7 @@ import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
 import { POOL_ACCESS_API } from "./pool-access.ts";
+import { POLICIES_API } from "./policies.ts";
 import { SCHEDULES_API } from "./schedules.ts";
 import { SECRETS_API } from "./secrets.ts";
 import { VARIABLES_API } from "./variables.ts";
@@ -56,6 +57,11 @@ const GROUPS = [
     operations: { ...ORGANIZATIONS_API, ...INVITATIONS_API },
   },
   { name: "Services", description: "Services, their versions and builds", operations: SERVICES_API },
+  {
+    name: "Policies",
+    description: "How executions of a service are run: settings with revisions",
+    operations: POLICIES_API,
+  },
   {
     name: "Plans",
     description: "Prices and limits of subscriptions to a service",
