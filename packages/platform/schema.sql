@@ -212,6 +212,8 @@ create table execution (
   preparing_attempt integer,
   retries jsonb,
   retried smallint not null default 0,
+  held text,
+  start_at timestamp(3) with time zone,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -233,8 +235,9 @@ CASE status
 END),
   constraint execution_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
+CREATE INDEX execution_held ON ONLY public.execution USING btree (held, start_at, owner_id) WHERE ((status = 'PENDING'::text) AND (held IS NOT NULL));
 CREATE INDEX execution_lease ON ONLY public.execution USING btree (lease_until) WHERE (lease_until IS NOT NULL);
-CREATE INDEX execution_line ON ONLY public.execution USING btree (owner_id, priority, rank) WHERE (status = 'PENDING'::text);
+CREATE INDEX execution_line ON ONLY public.execution USING btree (owner_id, priority, rank) WHERE ((status = 'PENDING'::text) AND (held IS NULL));
 CREATE INDEX execution_next_removal ON ONLY public.execution USING btree ((
 CASE
     WHEN (removed_days IS NULL) THEN LEAST(result_days, log_days)
@@ -247,7 +250,7 @@ CASE
     ELSE NULL::smallint
 END IS NOT NULL);
 CREATE INDEX execution_owner_status ON ONLY public.execution USING btree (owner_id, status, id);
-CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE (status = 'PENDING'::text);
+CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE ((status = 'PENDING'::text) AND (held IS NULL));
 CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);
 
 create table execution_attempt (

@@ -81,6 +81,7 @@ export const ExecutionStatusSchema = StringEnum(EXECUTION_STATUSES, {
 /** Why the code of an execution has not begun. More reasons may be added: clients must accept unknown ones. */
 export const WAITING_REASONS = {
   QUEUE: "it waits for its turn, or for free capacity",
+  START_AT: "its start has asked for a later time",
   NO_WORKER: "no worker is running",
   NO_LARGE_WORKER: "no running worker has the vCPUs and memory that the version requires",
   SETBACK: "the platform could not start it, and tries again after a pause",
@@ -101,6 +102,9 @@ export const WaitingSchema = Type.Object(
         minimum: 0,
         description: "About how many executions, of all callers, are before it in the queue; if known",
       }),
+    ),
+    startAt: Type.Optional(
+      Timestamp("When it begins to wait for its turn, as its start has asked; only with START_AT"),
     ),
     estimateSeconds: Type.Optional(
       Type.Integer({
@@ -251,6 +255,14 @@ export const StartBodySchema = Type.Object(
     params: Type.Optional(JsonObject("Parameters by value, at most 1 MB of JSON text")),
     paramsRef: Type.Optional(FileReferenceSchema),
     persistTo: Type.Optional(PersistTargetSchema),
+    startAt: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description:
+          "Not to begin before this time, at most 7 days ahead: ISO 8601 with a zone, or YYYY-MM-DD HH:MM:SS in UTC; absent, or in the past: at once",
+        examples: ["2026-11-24T18:00:00+01:00"],
+      }),
+    ),
   },
   {
     additionalProperties: false,
@@ -261,7 +273,7 @@ export const StartBodySchema = Type.Object(
     },
     title: "StartRequest",
     description:
-      "Input of an execution: each part by value or by reference, not both; an absent part means {}. And where the result is stored besides",
+      "Input of an execution: each part by value or by reference, not both; an absent part means {}. And where the result is stored besides, and when it is to begin",
   },
 );
 

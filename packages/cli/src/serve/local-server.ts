@@ -28,6 +28,7 @@ import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { PythonRuntime } from "@platform/engine/python/port/runtime";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
+import { startReleaser } from "@platform/engine/queue/releaser";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { getCode, getMessage } from "@platform/engine/base/thrown";
 import { UserError } from "../base/errors.ts";
@@ -235,6 +236,7 @@ function startExecutions(
   closers.add("executions", executions.close);
   const parts = { ...rest, inputs, workerId: "local-worker", leaseSeconds: LEASE_SECONDS, logger };
   closers.add("sweeper", startSweeper(parts));
+  closers.add("releaser", startReleaser(parts));
   const dispatcher = createDispatcher(parts);
   dispatcher.start();
   closers.add("worker", async () => {

@@ -42,6 +42,7 @@ import { pinNamed } from "./pin-inputs.ts";
 import { createRehearsal } from "./rehearse.ts";
 import type { Rehearsal } from "./rehearse.ts";
 import { acceptStartBody } from "./start-body.ts";
+import { requireNear } from "./start-times.ts";
 import { createFollowers } from "./followers.ts";
 import type { Follow, FollowRequest } from "./followers.ts";
 import { createStreamRoom } from "./stream-room.ts";
@@ -158,7 +159,8 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   });
 
   const { targets, tracer = NO_TRACER, allowsHigh = () => false } = options;
-  const parts = { store, inputs, targets, cache, validator, admission, retentionDays, tracer, allowsHigh };
+  const guards = { validator, admission, retentionDays, allowsHigh, now };
+  const parts = { store, inputs, targets, cache, tracer, ...guards };
   return {
     start: createStart(parts),
     rehearse: createRehearsal({ store, inputs, targets, validator, admission, waiting, allowsHigh }),
@@ -221,6 +223,7 @@ interface StartParts {
   readonly retentionDays: RetentionDays;
   readonly tracer: Tracer;
   readonly allowsHigh: AllowsHigh;
+  readonly now: () => number;
 }
 
 interface StartParameters extends Pick<StartRequest, "key"> {
@@ -239,6 +242,7 @@ function createStart({
   retentionDays,
   tracer,
   allowsHigh,
+  now,
 }: StartParts): Executions["start"] {
   return async (owner, target, { body: bytes, key, id, trace: given = null }) => {
     const trace = tracer.start(given, target.id);
@@ -257,6 +261,7 @@ function createStart({
     { bytes, key, id, context }: StartParameters,
   ): Promise<ExecutionRecord> {
     const body = acceptStartBody(bytes);
+    requireNear(body.startAt, { now: now(), keptDays: retentionDays.result });
     validator(target.id, target.inputSchema, body);
     const kept = boundKeptDays(target.kept, retentionDays);
     const named = {
@@ -272,6 +277,7 @@ function createStart({
         versionId: target.id,
         resources: target.resources,
         ...applyPolicy(target, allowsHigh),
+        ...(body.startAt === undefined ? {} : { startAt: body.startAt }),
         body: body.bytes,
         ...(await pinNamed({ inputs, targets }, named, owner)),
         ...(kept === undefined ? {} : { kept }),

@@ -13,6 +13,7 @@ import type { FieldError } from "@platform/contract/problems";
 import { Check } from "typebox/schema";
 import { isRecord } from "../base/json.ts";
 import { scanJson } from "./json-scan.ts";
+import { findTimeErrors, parseStartAt } from "./start-times.ts";
 import { parsePointer } from "../json-check/pointer.ts";
 import type { InputName } from "../python/port/runtime.ts";
 
@@ -27,6 +28,8 @@ export interface AcceptedBody {
   readonly references: Readonly<Partial<Record<InputName, FileReference>>>;
   /** Where the result is stored besides; missing: nowhere. */
   readonly persistTo?: PersistTarget;
+  /** When it may begin, in milliseconds since the epoch; missing: at once. */
+  readonly startAt?: number;
   /** Parsed once, for the check against the service's schema; what is stored is `bytes`. */
   readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly params: Readonly<Record<string, unknown>> | undefined;
@@ -34,7 +37,7 @@ export interface AcceptedBody {
 
 /** Maximum number of errors in an answer: a body can have 200,000. */
 const MAX_UNKNOWN_KEYS = 20;
-const KEYS = ["data", "dataRef", "params", "paramsRef", "persistTo"] as const;
+const KEYS = ["data", "dataRef", "params", "paramsRef", "persistTo", "startAt"] as const;
 
 /**
  * Checks a start body: JSON text of an object with `data` xor `dataRef` and `params` xor `paramsRef`.
@@ -56,9 +59,11 @@ export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
     throw new Problem("INVALID_INPUT", errors.map((error) => error.message).join(" "), { errors });
   const persistTo = body["persistTo"] as PersistTarget | undefined;
   requireName(persistTo?.name);
+  const startAt = parseStartAt(body["startAt"]);
   return {
     bytes,
     ...(persistTo === undefined ? {} : { persistTo }),
+    ...(startAt === null ? {} : { startAt }),
     references: {
       ...(body["dataRef"] === undefined ? {} : { data: body["dataRef"] as FileReference }),
       ...(body["paramsRef"] === undefined ? {} : { params: body["paramsRef"] as FileReference }),
@@ -132,6 +137,7 @@ function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly Fiel
       path: "/persistTo",
       message: '"persistTo" must be an object with dataPoolId, a UUID, and at most a name besides.',
     });
+  errors.push(...findTimeErrors(body));
   return errors;
 }
 

@@ -1,13 +1,14 @@
-import { isFinal } from "@platform/contract/execution";
+import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import type { Waiting } from "@platform/contract/execution";
 import type { Resources } from "@platform/contract/project";
 import { createGlimpse } from "../base/glimpse.ts";
 import { SECOND } from "../base/time.ts";
 import { fits } from "../base/capacity.ts";
 import { readMonotonic } from "../base/monotonic.ts";
-import { SURVEY } from "../store/execution-store.ts";
+import { SURVEY } from "../store/survey.ts";
 import type { ExecutionRecord, ExecutionStore, QueuePlace, QueuedState } from "../store/execution-store.ts";
 import type { ForeseenStart, StartOutlook } from "../store/start-outlook.ts";
+import type { DelayedState } from "../store/held.ts";
 import { createDurations } from "./durations.ts";
 import type { Durations } from "./durations.ts";
 import type { RateMeter } from "./rate-meter.ts";
@@ -24,6 +25,8 @@ const BELIEVED_MS = 10 * SECOND;
 const TELLING_RATE = 0.5;
 /** Bounds of `Retry-After`. */
 const MAX_RETRY_SECONDS = 60;
+/** The same where it is known when it can begin at the earliest: before, it can only be cancelled. */
+const MAX_RETRY_HELD_SECONDS = 600;
 /** A run that takes longer than nine of ten others: ask again after this share of the time that it has taken. */
 const LATE_SHARE = 0.1;
 
@@ -82,9 +85,11 @@ export function createWaiting(
         durations: readDurations(record),
         rate: readRate(),
       };
-      return record.status === "PENDING"
-        ? describePending(record, situation, readTime())
-        : describeRunning(record, situation, readTime());
+      if (record.status !== "PENDING") return describeRunning(record, situation, readTime());
+      const { live } = record;
+      return live !== undefined && "held" in live
+        ? describeHeld(record, live, readTime())
+        : describePending(record, situation, readTime());
     },
     foresee: async ({ owner, versionId, resources }, { place, hasRoom }) => {
       const [workers, queue, durations] = await Promise.all([
@@ -103,6 +108,17 @@ export function createWaiting(
       return { waiting: isNext ? { ...waiting, estimateSeconds: 1 } : waiting, durations };
     },
   };
+}
+
+function describeHeld(
+  record: ExecutionRecord,
+  { held, startAt }: DelayedState,
+  time: number,
+): ExecutionRecord {
+  if (startAt === null) return { ...record, waiting: { reason: held }, retryAfterSeconds: 1 };
+  const estimateSeconds = toSeconds((startAt - time) / SECOND);
+  const waiting = { reason: held, startAt: formatTimestamp(startAt), estimateSeconds };
+  return { ...record, waiting, retryAfterSeconds: Math.min(MAX_RETRY_HELD_SECONDS, estimateSeconds) };
 }
 
 function describePending(record: ExecutionRecord, situation: Situation, time: number): ExecutionRecord {

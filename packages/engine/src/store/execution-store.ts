@@ -24,6 +24,7 @@ import type {
 import type { FailedAttempt, FailedOutcome } from "./retry-rules.ts";
 import type { ExecutionProgress, ProgressStore } from "./execution-progress.ts";
 import type { BatchStore } from "./batches.ts";
+import type { DelayedState, DueStore } from "./held.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Owner } from "./owner.ts";
 import type { StoreEvent } from "./store-event.ts";
@@ -56,7 +57,7 @@ export interface ExecutionRecord {
   /** Until when the log can be read: not longer. */
   readonly logExpiresAt?: number;
   /** As of the read, while it is not final; missing: not read. */
-  readonly live?: QueuedState | HeldState;
+  readonly live?: QueuedState | DelayedState | LeasedState;
   /** What it waits for; only while its code has not begun. Added by `createWaiting`, as the next. */
   readonly waiting?: Waiting;
   /** After how many seconds it is worth asking again; only while it is not final. */
@@ -73,7 +74,7 @@ export interface ExecutionRecord {
   readonly failure: Failure | null;
 }
 
-/** Of an execution that is PENDING. The queue is ordered by falling priority, then by rank, then by id. */
+/** Of an execution that is PENDING and in the queue, which is ordered by falling priority, then by rank, then by id. */
 export interface QueuedState {
   readonly priority: number;
   readonly rank: number;
@@ -84,7 +85,7 @@ export interface QueuedState {
 }
 
 /** Of an execution that is RUNNING. */
-interface HeldState {
+interface LeasedState {
   /** Milliseconds since the epoch. */
   readonly leaseUntil: number;
   /** Whether its worker still prepares it: its code has not begun. */
@@ -95,14 +96,6 @@ interface HeldState {
 export interface QueuePlace extends Pick<QueuedState, "priority" | "rank"> {
   readonly id: string;
   readonly ahead: number;
-}
-
-/** Executions of the queue that a survey looks at, from its head; of the first ones it returns all places, then each of so many. */
-export const SURVEY = { most: 20_000, all: 200, step: 50 } as const;
-
-/** Whether a survey returns the place of the execution that so many are before. */
-export function isSurveyed(ahead: number): boolean {
-  return ahead < SURVEY.all || ahead % SURVEY.step === 0;
 }
 
 /** Why an execution did not succeed, and what is known of its run. */
@@ -123,6 +116,8 @@ export interface NewExecution {
   readonly resources: Resources;
   /** Wall-clock limit of the run, counted from when it is handed to its process. */
   readonly timeoutSeconds: number;
+  /** It is not to begin before, in milliseconds since the epoch; missing, or in the past: at once. */
+  readonly startAt?: number;
   /** The body as received. */
   readonly body: Uint8Array;
   /** What the references in the body named when the start was accepted. */
@@ -261,7 +256,7 @@ export interface LogPage {
 }
 
 /** Stores executions. Two adapters (PostgreSQL, memory), one conformance suite. */
-export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, ProgressStore {
+export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, ProgressStore, DueStore {
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** The bytes of a SUCCEEDED execution; null once they have expired. */
   readonly readResult: (id: string, ownerId: string) => Promise<StoredResult | null>;
@@ -323,7 +318,7 @@ export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, 
    * Returns the number of executions.
    */
   readonly sweep: () => Promise<number>;
-  /** Number of pending executions by owner; owners without any are left out. */
+  /** Number of pending executions by owner, those that are held included; owners without any are left out. */
   readonly countPending: () => Promise<ReadonlyMap<string, number>>;
   /** Places in the queue, in its order, see SURVEY. */
   readonly surveyQueue: () => Promise<readonly QueuePlace[]>;

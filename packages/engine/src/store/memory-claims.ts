@@ -7,7 +7,7 @@ import type { FailedOutcome } from "./retry-rules.ts";
 import { CANCELLED_BEFORE, MAX_SETBACKS, NOT_STARTED } from "./execution-store.ts";
 import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore, StoredResult } from "./execution-store.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
-import { chooseNext } from "./memory-queue.ts";
+import { chooseNext, isQueued } from "./memory-queue.ts";
 
 /** Claims and their leases. */
 export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "claim" | "renew" | "sweep"> {
@@ -27,7 +27,7 @@ export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "clai
         entries.move(entry, { status: "RUNNING", startedAt: Date.now(), sandboxLevel });
         return toClaim(entry, workerId);
       });
-      const isDrained = [...entries.byId.values()].every((entry) => entry.record.status !== "PENDING");
+      const isDrained = [...entries.byId.values()].every((entry) => !isQueued(entry));
       return { claims, isDrained };
     },
     renew: async (_workerId, claims, leaseSeconds) => {

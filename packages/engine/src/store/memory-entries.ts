@@ -2,7 +2,8 @@ import { EventEmitter } from "node:events";
 import { canMove, isFinal } from "@platform/contract/execution";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { LogLine } from "../python/port/runtime.ts";
-import { getPriority, sortByRank } from "./memory-queue.ts";
+import type { HeldReason } from "./held.ts";
+import { getPriority, isQueued, sortByRank } from "./memory-queue.ts";
 import type { Queued } from "./memory-queue.ts";
 import type { FailedAttempt } from "./retry-rules.ts";
 import type { ExecutionRecord, NewExecution, StoreEvent, StoredResult } from "./execution-store.ts";
@@ -14,6 +15,8 @@ const MAX_FINISHED = 10_000;
 export interface Entry extends Queued {
   readonly execution: NewExecution;
   record: ExecutionRecord;
+  rank: number;
+  held: HeldReason | null;
   /** Number of claims so far. */
   attempt: number;
   /** Holder of the latest claim; null before the first and after a claim was given back. */
@@ -43,7 +46,7 @@ export interface MemoryEntries {
   readonly findOwned: (id: string, ownerId: string) => Entry | undefined;
   /** Changes a record and emits the event. @throws Error when the table of status transitions does not contain the change */
   readonly move: (entry: Entry, change: Partial<ExecutionRecord> & Pick<ExecutionRecord, "status">) => void;
-  /** The executions that wait, in the order of the queue. */
+  /** The executions that wait and are not held, in the order of the queue. */
   readonly listPending: () => readonly Entry[];
   /** Those of them that can be claimed now. */
   readonly listReady: () => readonly Entry[];
@@ -59,8 +62,7 @@ export function createMemoryEntries(noteState: NoteState = () => undefined): Mem
   const byId = new Map<string, Entry>();
   const events = new EventEmitter<{ event: [StoreEvent] }>().setMaxListeners(0);
   const emit = (event: StoreEvent) => void events.emit("event", event);
-  const listPending = () =>
-    sortByRank([...byId.values()].filter(({ record }) => record.status === "PENDING"));
+  const listPending = () => sortByRank([...byId.values()].filter(isQueued));
   return {
     byId,
     emit,
@@ -94,7 +96,9 @@ export function createMemoryEntries(noteState: NoteState = () => undefined): Mem
 
 /** The record with what is true of it at this moment. */
 export function readLive(entry: Entry): ExecutionRecord {
-  const { record, rank, leaseUntil, preparingAttempt, attempt } = entry;
+  const { record, rank, held, execution, leaseUntil, preparingAttempt, attempt } = entry;
+  if (record.status === "PENDING" && held !== null)
+    return { ...record, live: { held, startAt: execution.startAt ?? null } };
   if (record.status === "PENDING")
     return {
       ...record,
@@ -121,7 +125,7 @@ function isPausing({ notBefore }: Pick<Entry, "notBefore">): boolean {
 }
 
 function createEntry(execution: NewExecution, rank: number): Entry {
-  const { id, owner, versionId, resources, kept } = execution;
+  const { id, owner, versionId, resources, kept, startAt } = execution;
   const record: ExecutionRecord = {
     id,
     ownerId: owner.id,
@@ -139,6 +143,7 @@ function createEntry(execution: NewExecution, rank: number): Entry {
     execution,
     record,
     rank,
+    held: startAt !== undefined && startAt > record.createdAt ? "START_AT" : null,
     attempt: 0,
     workerId: null,
     leaseUntil: 0,

@@ -1,11 +1,14 @@
 import type { Resources } from "@platform/contract/project";
 import { fits } from "../base/capacity.ts";
 import type { ExecutionRecord, NewExecution } from "./execution-store.ts";
+import type { HeldReason } from "./held.ts";
 
 /** An execution as the queue sees it; `rank` is its place, given when it is created. */
 export interface Queued {
   readonly execution: Pick<NewExecution, "owner" | "resources" | "priority">;
   readonly record: Pick<ExecutionRecord, "status">;
+  /** Null: it is not held. */
+  readonly held: HeldReason | null;
   readonly rank: number;
 }
 
@@ -21,7 +24,7 @@ export function findRank(execution: Queued["execution"], others: Iterable<Queued
   for (const other of others) {
     if (getPriority(other.execution) !== getPriority(execution)) continue;
     const isRunning = other.record.status === "RUNNING";
-    const isPending = other.record.status === "PENDING";
+    const isPending = isQueued(other);
     if (isPending) firstPending = Math.min(firstPending, other.rank);
     if (isPending && fits(other.execution.resources, execution.resources))
       firstNotLarger = Math.min(firstNotLarger, other.rank);
@@ -37,6 +40,11 @@ export function findRank(execution: Queued["execution"], others: Iterable<Queued
 /** The class of an execution in the queue. */
 export function getPriority({ priority = 0 }: Pick<NewExecution, "priority">): number {
   return priority;
+}
+
+/** Whether it is PENDING, and not held. */
+export function isQueued({ record, held }: Pick<Queued, "record" | "held">): boolean {
+  return record.status === "PENDING" && held === null;
 }
 
 /** In the order of the queue. */

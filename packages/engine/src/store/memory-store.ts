@@ -6,7 +6,7 @@ import { fits } from "../base/capacity.ts";
 import type { ContentName } from "../content/result-store.ts";
 import type { LogLine } from "../python/port/runtime.ts";
 import { CANCELLED_BETWEEN } from "./retry-rules.ts";
-import { CANCELLED_BEFORE, LOG_PAGE_BYTES, SURVEY, isSurveyed } from "./execution-store.ts";
+import { CANCELLED_BEFORE, LOG_PAGE_BYTES } from "./execution-store.ts";
 import { refuseCursor } from "./refuse-cursor.ts";
 import type { ExecutionRecord, ExecutionStore, ListFilter, LogPage, Page } from "./execution-store.ts";
 import type { ExecutionDigests } from "./digests.ts";
@@ -19,6 +19,8 @@ import { toFirstAnswer } from "./idempotency.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Entry, MemoryEntries, NoteState } from "./memory-entries.ts";
 import { findRank, getPriority } from "./memory-queue.ts";
+import { createReleases } from "./memory-held.ts";
+import { SURVEY, isSurveyed } from "./survey.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
 import type { MemoryWorkers } from "./memory-workers.ts";
 
@@ -35,6 +37,7 @@ export function createMemoryStore(noteState?: NoteState): ExecutionStore {
     ...createReads(entries),
     ...createClaims(entries),
     ...createEnds(entries),
+    ...createReleases(entries),
     countPending: async () => {
       const counts = new Map<string, number>();
       for (const { record } of entries.byId.values()) {
@@ -88,9 +91,10 @@ function createStarts(
       const started = key === undefined ? null : findStarted(owner.id, key);
       if (started !== null) return started;
       // A copy from before the event: a worker of this process may claim the execution during it.
-      const { record } = entries.add(execution, findRank(execution, entries.byId.values()));
+      const entry = entries.add(execution, findRank(execution, entries.byId.values()));
+      const record = entry.held === null ? entry.record : readLive(entry);
       if (key !== undefined) keys.add(key, record);
-      entries.emit({ type: "pending" });
+      entries.emit({ type: entry.held === null ? "pending" : "held" });
       return record;
     },
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SURVEY, isSurveyed } from "../store/execution-store.ts";
+import { SURVEY, isSurveyed } from "../store/survey.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 import {
   LONG_LEASE,

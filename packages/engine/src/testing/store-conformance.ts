@@ -3,6 +3,7 @@ import type { ExecutionStore } from "../store/execution-store.ts";
 import { describeClaim, describeCreate } from "./claim-conformance.ts";
 import { describeCancel, describeFinish, describeGiveBack, describeLeases } from "./ending-conformance.ts";
 import { describeForesight } from "./foresight-conformance.ts";
+import { describeHeld } from "./held-conformance.ts";
 import { describeLive } from "./live-conformance.ts";
 import { describeBatches } from "./batch-conformance.ts";
 import { describeIdempotency } from "./idempotency-conformance.ts";
@@ -50,6 +51,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeBatches(use);
     describeClaim(use);
     describeFairness(use);
+    describeHeld(use);
     describeLive(use);
     describeWorkers(use);
     describeFinish(use);

@@ -7,6 +7,7 @@ const WORKER = { capacity: { cpu: 8, memory: 16 }, free: { cpu: 2, memory: 8 } }
 const PLACE: QueuePlace = {
   ahead: 0,
   isPaused: false,
+  startAt: null,
   setbacks: 0,
   retried: 0,
   workers: [WORKER],
@@ -18,6 +19,11 @@ const explain = (place: Partial<QueuePlace>) =>
 
 test.each<readonly [Partial<QueuePlace>, string, string]>([
   [{ workers: [] }, "NO_WORKER", "No worker is running."],
+  [
+    { workers: [], startAt: Date.UTC(2026, 10, 30, 6) },
+    "DELAYED",
+    "It is not to start before 2026-11-30 06:00:00 UTC.",
+  ],
   [
     { workers: [{ capacity: { cpu: 8, memory: 1 }, free: { cpu: 8, memory: 1 } }] },
     "NO_WORKER",

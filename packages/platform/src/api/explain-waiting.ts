@@ -1,3 +1,4 @@
+import { formatTimestamp } from "@platform/contract/execution";
 import type { ExecutionStatus } from "@platform/contract/execution";
 import type { ExecutionExplanation } from "@platform/contract/platform-api/execution-overview";
 import type { Resources } from "@platform/contract/project";
@@ -31,7 +32,9 @@ export function explainWaiting({ status, needs, isPreparing, place }: Waiting): 
 }
 
 function explainPlace(needs: Resources, place: QueuePlace): ExecutionExplanation {
-  const { ahead, workers, typicalWaitMs, isPaused } = place;
+  const { ahead, workers, typicalWaitMs, isPaused, startAt } = place;
+  if (startAt !== null)
+    return { needs, reason: "DELAYED", text: `It is not to start before ${formatTimestamp(startAt)} UTC.` };
   const largest = findLargest(workers.map(({ free }) => free));
   const known = {
     needs,

@@ -49,5 +49,8 @@ export const POOL_LOCK = 7_362_318;
 /** One process at a time gives executions that have waited for long a higher class. Held by the statement. */
 export const PROMOTE_LOCK = 7_362_319;
 
+/** One process at a time releases executions that are held. Held by the statement. */
+export const RELEASE_LOCK = 7_362_320;
+
 /** One test process at a time creates the template of the test databases. Held by the session. */
 export const TEST_TEMPLATE_LOCK = 7_362_399;

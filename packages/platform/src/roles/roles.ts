@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
+import { startReleaser } from "@platform/engine/queue/releaser";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { registerPlatformApi } from "../api/platform-api.ts";
 import { createBuilder } from "../builder/builder.ts";
@@ -39,6 +40,7 @@ export async function startRoles(
   if (plays("control")) await startControl(shared, api);
   if (plays("control")) startWebhooks(shared);
   if (plays("control")) startSchedules(shared);
+  if (plays("control")) startReleasing(shared);
   if (tools === null) return;
   const python = startPython(shared, tools);
   // Names this process in the claims of both roles.
@@ -54,6 +56,11 @@ async function startGateway(
 ): Promise<void> {
   const { gatewayUrl, startsPerSecond } = config;
   await registerGateway(app, { ...stores, executions, feeds, secret, gatewayUrl, startsPerSecond, logger });
+}
+
+/** Brings executions that are held into the queue. */
+function startReleasing({ executionStore: store, closers, logger }: Shared): void {
+  closers.add("releaser", startReleaser({ store, logger }));
 }
 
 /** The platform API. */

@@ -4,7 +4,7 @@
  */
 
 /**
- * Executions that can be claimed, have changed or are to be cancelled. Payload: `origin:kind:ids`
+ * Executions that can be claimed, are held, have changed or are to be cancelled. Payload: `origin:kind:ids`
  * (`store/executions/events.ts`).
  */
 export const EXECUTIONS_CHANNEL = "executions";

@@ -110,7 +110,9 @@ function isEnough(request: ClaimRequest, executions: readonly NewExecution[]): b
   let cpu = toFreeThousandths(free.cpu);
   let memory = toFreeThousandths(free.memory);
   let bytes = MAX_BYTES;
-  for (const { resources, body, versionId } of executions) {
+  for (const { resources, body, versionId, startAt } of executions) {
+    // By the clock of the database it may be held.
+    if (startAt !== undefined) return false;
     const { cpu_milli, memory_milli } = toStoredResources(resources);
     cpu -= cpu_milli;
     memory -= memory_milli;
@@ -132,7 +134,7 @@ function describeAnswer(
   const claimed = unique.flatMap((execution) => {
     const { createdAt = null, isClaimed = false } = created.get(execution.id) ?? {};
     if (createdAt === null || isClaimed !== true) return [];
-    const record = toNewRecord(execution, createdAt);
+    const record = toNewRecord(execution, createdAt, null);
     events.emitChanged({ ...record, status: "RUNNING", startedAt: createdAt, sandboxLevel });
     const { key: _key, ...claimed } = execution;
     return [{ ...claimed, resources: record.resources, attempt: 1, workerId, setbacks: 0 }];

@@ -19,6 +19,7 @@ import { OUTPUT_POOL, PERSIST_TO, TRACE } from "./create-statement.ts";
 import type { Events } from "./events.ts";
 import { lookUp } from "./lookup.ts";
 import { noteStates } from "./note-states.ts";
+import { isQueued } from "./queue-rows.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -133,14 +134,14 @@ const describeTake = (candidates: string) => `with recursive candidate as materi
     -- Sees the rows as they were before the update, so what was taken is left out by its id. What pauses (not_before)
     -- or is of an excluded version counts as pending: "drained" must never hide work.
     select not exists (
-      select 1 from execution where status = 'PENDING' and id <> all (array(select id from chosen))
+      select 1 from execution e where ${isQueued("e")} and e.id <> all (array(select id from chosen))
     ) as is_drained
   ) rest
   -- One row even when nothing was taken.
   left join (claimed c join execution_input i on ${lookUp("i", "c.id")}) on true
   order by c.priority desc, c.rank, c.id`;
 
-const IS_CANDIDATE = `e.status = 'PENDING' and e.cpu_milli <= $3 and e.memory_milli <= $4
+const IS_CANDIDATE = `${isQueued("e")} and e.cpu_milli <= $3 and e.memory_milli <= $4
       and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($7::uuid[])`;
 
 const TAKE = describeTake(`${IS_CANDIDATE} order by e.priority desc, e.rank, e.id`);

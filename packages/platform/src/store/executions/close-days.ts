@@ -5,6 +5,7 @@ import type { Database, RunStatement } from "../../postgres/database.ts";
 import { UNDEFINED_TABLE, readDay, underLock } from "./days.ts";
 import type { Day } from "./days.ts";
 import { selectLogDays } from "./kept.ts";
+import { isHeld, isQueued } from "./queue-rows.ts";
 
 /*
  * A day is closed twice: its logs when what the platform keeps of logs by default is over, its executions when the same is true of results.
@@ -107,10 +108,11 @@ async function closeDay(database: Database, closing: Closing): Promise<boolean> 
   return (await underLock(database, (run) => dropDay(run, closing))) === true;
 }
 
-/** Whether something of the day waits or runs: two lookups in indexes. */
+/** Whether something of the day waits, is held, or runs: three lookups in indexes. */
 export async function hasUnended(run: RunStatement, { name }: Day): Promise<boolean> {
   const [row] = await run<{ found: boolean }>({
-    text: `select exists (select 1 from execution_p${name} where status = 'PENDING')
+    text: `select exists (select 1 from execution_p${name} e where ${isQueued("e")})
+      or exists (select 1 from execution_p${name} e where ${isHeld("e")})
       or exists (select 1 from execution_p${name} where lease_until is not null) as found`,
     idempotent: true,
   });

@@ -1,6 +1,7 @@
 import { selectMilliseconds } from "../base/columns.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { NOTED_COLUMNS, noteStates } from "./note-states.ts";
+import { isQueued } from "./queue-rows.ts";
 import { ENDED_OWNERS, LOCK_OWNERS, lockOwner } from "./ended-owners.ts";
 import { ADMITTED, UNUSED, WON_ONE } from "./idempotency-keys.ts";
 import { BEHIND_RUNNING, describeRanks } from "./rank.ts";
@@ -17,8 +18,7 @@ import {
 } from "./hold.ts";
 
 /** Something else waits, whose turn would be before. */
-const IS_ANY_PENDING =
-  "exists (select 1 from execution e where e.status = 'PENDING' and e.id >= $1 and e.id < $2)";
+const IS_ANY_PENDING = `exists (select 1 from execution e where ${isQueued("e")} and e.id >= $1 and e.id < $2)`;
 
 /** Whether the executions are claimed as they are created, by the worker $3. */
 const IS_CLAIMED = `$3::text is not null and not ${IS_ANY_PENDING}`;
@@ -51,19 +51,22 @@ const NOTHING: Additions = {
 /**
  * SQL: inserts what is new, up to the limits of the owners. Parameters: lowest id in the queue, lowest id of the day after tomorrow,
  * worker, claim id, lease in seconds and sandbox level of a claim (null: there is none), arrays of the first columns of `input`,
- * bodies ($16), origin of events, starts and lengths in the bodies, days for which the service keeps results and logs, priorities, and when it
- * retries; of KEYED the hashes of keys and requests.
+ * bodies ($16), origin of events, starts and lengths in the bodies, days for which the service keeps results and logs, priorities, when it
+ * retries, and when they are to begin, in milliseconds since the epoch; of KEYED the hashes of keys and requests.
  */
 const buildCreate = (given: Partial<Additions>): string => {
   const { more, arrays, columns, unused, candidates, admitted, inserted } = { ...NOTHING, ...given };
   return `with input as (
     select * from unnest($7::uuid[], $8::text[], $9::uuid[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::text[],
-        $18::int[], $19::int[], $20::smallint[], $21::smallint[], $22::smallint[], $23::jsonb[]${arrays})
+        $18::int[], $19::int[], $20::smallint[], $21::smallint[], $22::smallint[], $23::jsonb[], $24::float8[]${arrays})
       -- The position keeps the order in which the executions of an owner were added.
       with ordinality
       as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, result_days, log_days, priority, retries,
-        ${columns}position)
-  ), ${LOCK_OWNERS}, ${LOCK_QUOTAS}, ${unused}${describeRanks(candidates)}, allowed as (
+        start_ms, ${columns}position)
+  ), ${LOCK_OWNERS}, ${LOCK_QUOTAS}, ${unused}placed as (
+    select *, to_timestamp(start_ms / 1000) as start_at, case when to_timestamp(start_ms / 1000) > now() then 'START_AT' end as held
+    from ${candidates}
+  ), ${describeRanks("placed")}, allowed as (
     select r.*, room.months[known.at] as quota_month, room.holds[known.at] as cpu_held
     from ranked r cross join room cross join lateral array_position(room.owners, r.owner_id) as known (at)
     where (room.places[known.at] is null or r.turn < room.places[known.at]) and r.owner_id <> all (${ENDED_OWNERS})
@@ -73,27 +76,30 @@ const buildCreate = (given: Partial<Additions>): string => {
     -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
     -- that a claim gives (claim.ts), and starts at the moment of its creation: now() is not cut as that is.
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, held, status, attempt, worker_id, claim_id, started_at, lease_until,
+      sandbox_level)
     select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, held, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
       case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then created_at end,
       case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
     from ${inserted} cross join claim cross join lateral (select ${createdIn("quota_month")} as created_at) moment on conflict do nothing
-    returning ${NOTED_COLUMNS}, created_at, quota_month, cpu_held
+    returning ${NOTED_COLUMNS}, created_at, quota_month, cpu_held, held
   ), ${HOLD}, ${noteStates("created")}, bodies as (
     -- The body of an id that exists is there already, and stays.
     insert into execution_input (id, body, "references")
     select id, substr($16::bytea, start, length), refs::jsonb from ${inserted} on conflict do nothing
   )${more}, notified as materialized (
     -- PostgreSQL evaluates this only because the query below refers to it.
-    select pg_notify('${EXECUTIONS_CHANNEL}', $17 || ':pending') where exists (select 1 from created where status = 'PENDING')
+    select case when exists (select 1 from created where held is null) then pg_notify('${EXECUTIONS_CHANNEL}', $17 || ':pending') end,
+      case when exists (select 1 from created where held is not null) then pg_notify('${EXECUTIONS_CHANNEL}', $17 || ':held') end
+    where exists (select 1 from created where status = 'PENDING')
   )
   -- The quotas of the owners, owners that have ended, and what was created. Lists of their own: joining them would be quadratic.
-  select null::uuid as id, null::float8 as "createdAt", null::boolean as "isClaimed", false as "hasEnded", ${QUOTA_COLUMNS} from quotas
+  select null::uuid as id, null::float8 as "createdAt", null::boolean as "isClaimed", null::text as held, false as "hasEnded", ${QUOTA_COLUMNS} from quotas
   union all
-  select null, null, null, true, owner_id, ${NO_QUOTA} from ended cross join unnest(owners) as owner_id
+  select null, null, null, null, true, owner_id, ${NO_QUOTA} from ended cross join unnest(owners) as owner_id
   union all
-  select id, ${selectMilliseconds("created_at")}, status = 'RUNNING', false, owner_id, ${NO_QUOTA} from created left join notified on true`;
+  select id, ${selectMilliseconds("created_at")}, status = 'RUNNING', held, false, owner_id, ${NO_QUOTA} from created left join notified on true`;
 };
 
 /** Beside the references, in the column that has them: where the result is stored besides. */
@@ -113,7 +119,7 @@ const pin = (inserted: string): string => `, pinned as (
   )`;
 
 const KEYED = {
-  arrays: ", $24::uuid[], $25::uuid[]",
+  arrays: ", $25::uuid[], $26::uuid[]",
   columns: "key_hash, request_hash, ",
   unused: `${UNUSED}, `,
   candidates: "unused",

@@ -1,14 +1,14 @@
 import { Problem } from "@platform/contract/problems";
 import type { ExecutionRecord, NewExecution } from "@platform/engine/store/execution-store";
-import { DAY } from "@platform/engine/base/time";
+import type { HeldReason } from "@platform/engine/store/held";
 import { MEGABYTE } from "@platform/engine/base/bytes";
-import { getLowestUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { toStoredResources } from "../base/columns.ts";
 import { concatenate, createBatcher, toArrays } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
 import type { NewClaim, NewClaims } from "./claim-new.ts";
+import { findEndOfTomorrow } from "./days.ts";
 import type { Events } from "./events.ts";
 import type { ReadHorizon } from "./queue-horizon.ts";
 import { refuseEnded } from "./ended-owners.ts";
@@ -52,8 +52,7 @@ export function createCreator(
       const { created, recover } = await newClaims.offer(executions, (claim) =>
         insertExecutions(database, { origin: events.origin, horizon, claim }, executions),
       );
-      if ([...created.values()].some(({ createdAt, isClaimed }) => createdAt !== null && !isClaimed))
-        events.emitPending();
+      announce(events, [...created.values()]);
       return Promise.all(
         executions.map((execution) =>
           answer(database, execution, {
@@ -66,6 +65,12 @@ export function createCreator(
     },
   });
   return { ...batcher, add: async (execution) => addTo(batcher, execution) };
+}
+
+function announce(events: Events, created: readonly Created[]): void {
+  const waiting = created.filter(({ createdAt, isClaimed }) => createdAt !== null && !isClaimed);
+  if (waiting.some(({ held }) => held === null)) events.emitPending();
+  if (waiting.some(({ held }) => held !== null)) events.emitHeld();
 }
 
 /** Until the execution is created or refused. */
@@ -103,7 +108,7 @@ interface Tried {
 async function answer(database: Database, execution: NewExecution, tried: Tried): Promise<Answer> {
   const { row } = tried;
   if (row === undefined || row.createdAt === null) return findRepeated(database, execution, tried);
-  const record = toNewRecord(execution, row.createdAt);
+  const record = toNewRecord(execution, row.createdAt, row.held);
   const quota = row.quota && describeLeft(row.quota, row.started);
   return quota === undefined ? record : { ...record, quota };
 }
@@ -168,6 +173,7 @@ type Row =
       /** Milliseconds since the epoch. */
       readonly createdAt: number;
       readonly isClaimed: boolean;
+      readonly held: HeldReason | null;
       readonly ownerId: string;
     };
 
@@ -185,6 +191,8 @@ interface Created {
   readonly createdAt: number | null;
   readonly isOwnerEnded: boolean;
   readonly isClaimed: boolean | null;
+  /** Why it is not in the queue; null: it is, or was claimed. */
+  readonly held: HeldReason | null;
   /** Of the owner, before the statement; missing: there is none. */
   readonly quota: QuotaRow | undefined;
   /** How many executions of the owner it has created. */
@@ -228,6 +236,7 @@ async function insertExecutions(
       executions.map(({ kept }) => kept?.log ?? null),
       executions.map(({ priority = 0 }) => priority),
       executions.map(describeRetries),
+      executions.map(({ startAt }) => startAt ?? null),
       ...(isKeyed ? listKeys(executions) : []),
     ],
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
@@ -286,15 +295,15 @@ async function insertClaimed(
     createdAt,
     isOwnerEnded,
     isClaimed: createdAt !== null,
+    held: null,
     quota,
     started: createdAt === null ? 0 : 1,
   };
 }
 
 function toParameters({ horizon, claim }: Creation): readonly unknown[] {
-  const today = Math.floor(Date.now() / DAY) * DAY;
   const { workerId, leaseSeconds, sandboxLevel } = claim?.request ?? {};
-  return [horizon, getLowestUuid(today + 2 * DAY), workerId, claim?.id, leaseSeconds, sandboxLevel];
+  return [horizon, findEndOfTomorrow(), workerId, claim?.id, leaseSeconds, sandboxLevel];
 }
 
 /** In the order of the parameters. */
@@ -315,11 +324,13 @@ function toColumns(execution: NewExecution): readonly unknown[] {
   ];
 }
 
+const NOT_CREATED = { createdAt: null, isClaimed: null, held: null } as const;
+
 function readCreated(
   executions: readonly NewExecution[],
   rows: readonly Row[],
 ): ReadonlyMap<string, Created> {
-  const found = new Map<string, { readonly createdAt: number; readonly isClaimed: boolean }>();
+  const found = new Map<string, Pick<Created, "createdAt" | "isClaimed" | "held">>();
   const quotas = new Map<string, QuotaRow>();
   const started = new Map<string, number>();
   const ended = new Set<string>();
@@ -333,9 +344,9 @@ function readCreated(
   }
   return new Map(
     executions.map(({ id, owner }) => {
-      const { createdAt, isClaimed } = found.get(id) ?? { createdAt: null, isClaimed: null };
+      const { createdAt, isClaimed, held } = found.get(id) ?? NOT_CREATED;
       const of = { quota: quotas.get(owner.id), started: started.get(owner.id) ?? 0 };
-      return [id, { createdAt, isClaimed, isOwnerEnded: ended.has(owner.id), ...of }];
+      return [id, { createdAt, isClaimed, held, isOwnerEnded: ended.has(owner.id), ...of }];
     }),
   );
 }

@@ -50,3 +50,8 @@ async function tryLock(run: RunStatement): Promise<boolean> {
   });
   return row?.locked === true;
 }
+
+/** The lowest id of the day after tomorrow: lookups need not go beyond it, whatever clock has made an id. */
+export function findEndOfTomorrow(): string {
+  return getLowestUuid((Math.floor(Date.now() / DAY) + 2) * DAY);
+}

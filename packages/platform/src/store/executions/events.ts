@@ -17,6 +17,7 @@ export interface Events {
   /** Names this store in payloads. */
   readonly origin: string;
   readonly emitPending: () => void;
+  readonly emitHeld: () => void;
   readonly emitChanged: (record: ExecutionRecord) => void;
   readonly emitCancel: (id: string) => void;
   /** In this process only: each line would otherwise cost a notification. */
@@ -44,6 +45,7 @@ export function createEvents(database: Database): Events {
   return {
     origin,
     emitPending: () => emit({ type: "pending" }),
+    emitHeld: () => emit({ type: "held" }),
     emitChanged: (record) => emit({ type: "changed", id: record.id, record }),
     emitCancel: (id) => emit({ type: "cancel", id }),
     emitLog: (id) => emit({ type: "log", id }),
@@ -73,7 +75,7 @@ export function selectPayloadIds(column: string): string {
 function parsePayload(payload: string, ownOrigin: string): readonly StoreEvent[] {
   const [origin, kind, ids = ""] = payload.split(":");
   if (origin === ownOrigin) return [];
-  if (kind === "pending") return [{ type: "pending" }];
+  if (kind === "pending" || kind === "held") return [{ type: kind }];
   if (kind !== "changed" && kind !== "cancel" && kind !== "progress") return [];
   return ids.split(",").map((id) => ({ type: kind, id: parseId(id) }));
 }

@@ -32,6 +32,7 @@ import { readDigests } from "./read-digests.ts";
 import { readChanges } from "./read-changes.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
+import { createRelease } from "./release.ts";
 import { surveyQueue } from "./survey-queue.ts";
 import { createPromotion } from "./promote.ts";
 import type { ReadHorizon } from "./queue-horizon.ts";
@@ -152,8 +153,7 @@ export function createPostgresExecutionStore({
     appendLog: log.append,
     noteProgress: (claim, update) => progress.add({ claim, update }),
     sweep: createRound(vital, events, { readHorizon, leaseSeconds, classWaitMs }),
-    countPending: () => countPending(database),
-    surveyQueue: () => surveyQueue(database),
+    releaseDue: createRelease(vital, events, { leaseSeconds }),
     report: (report) => reportWorker(vital, report),
     leave: (workerId) => removeWorker(vital, workerId),
     listWorkers: () => listWorkers(database),
@@ -217,5 +217,7 @@ function createReads(database: Database) {
     readChanges: (watched) => readChanges(database, watched),
     wasRemoved: (id) => wasRemoved(database, id),
     list: (ownerId, filter) => listExecutions(database, ownerId, filter),
+    countPending: () => countPending(database),
+    surveyQueue: () => surveyQueue(database),
   } satisfies Partial<ExecutionStore>;
 }

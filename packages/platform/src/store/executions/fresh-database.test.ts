@@ -71,6 +71,7 @@ async function callRest(store: PostgresExecutionStore): Promise<void> {
   await store.readLog(id, OWNER.id);
   await store.list(OWNER.id, { limit: 1 });
   await store.sweep();
+  await store.releaseDue();
   await store.countPending();
   await store.surveyQueue();
   const capacity = { cpu: 1, memory: 1 };
@@ -187,7 +188,7 @@ async function explain(database: Database, name: string, text: string): Promise<
 
 /** The queue and the leases are in partial indexes, which hold only what waits or runs. */
 function isShort({ "Index Name": index = "" }: PlanNode): boolean {
-  return /_(priority_rank(_id)?|lease_until)_idx$/.test(index);
+  return /_(priority_rank(_id)?|lease_until|held_start_at_owner_id)_idx$/.test(index);
 }
 
 /** Also of what one execution has in another table, whose primary key begins with the execution. */

@@ -1,11 +1,13 @@
 import type { WAITING_REASONS } from "@platform/contract/execution";
 import type { Database } from "../../postgres/database.ts";
 import { selectMilliseconds } from "../base/columns.ts";
+import { isHeld, isQueued, selectReadySince } from "./queue-rows.ts";
 import { IS_LIVE } from "./workers.ts";
 
 /** Why executions are PENDING, as their records say it. */
 export const QUEUE_REASONS = [
   "QUEUE",
+  "START_AT",
   "SETBACK",
   "NO_WORKER",
   "NO_LARGE_WORKER",
@@ -16,7 +18,7 @@ type QueueReason = (typeof QUEUE_REASONS)[number];
 interface QueuePart {
   readonly reason: QueueReason;
   readonly count: number;
-  /** When the oldest was created; milliseconds since the epoch. */
+  /** Since when the oldest could begin: when it was created, or is to begin as its start has asked; milliseconds since the epoch. */
   readonly oldestAt: number;
 }
 
@@ -27,15 +29,18 @@ export interface QueueMeasure {
 }
 
 const MEASURE = `with live as materialized (select w.cpu_milli, w.memory_milli from worker w where ${IS_LIVE})
-  select reason, count(*)::int as count, min(${selectMilliseconds("created_at")}) as "oldestAt", (select count(*)::int from live) as workers
+  select reason, count(*)::int as count, min(${selectMilliseconds("since")}) as "oldestAt", (select count(*)::int from live) as workers
   from (
-    select e.created_at, case
+    select ${selectReadySince("e")} as since, case
+        when e.held is not null then e.held
         when e.not_before > now() then 'SETBACK'
         when not exists (select 1 from live) then 'NO_WORKER'
         when not exists (select 1 from live where live.cpu_milli >= e.cpu_milli and live.memory_milli >= e.memory_milli)
           then 'NO_LARGE_WORKER'
         else 'QUEUE' end as reason
-    from execution e where e.status = 'PENDING'
+    from (
+      select * from execution e where ${isQueued("e")} union all select * from execution e where ${isHeld("e")}
+    ) e
   ) waiting group by reason
   union all select null, null, null, (select count(*)::int from live)`;
 

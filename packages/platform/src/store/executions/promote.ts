@@ -5,6 +5,7 @@ import type { Database } from "../../postgres/database.ts";
 import { PROMOTE_LOCK } from "../../postgres/locks.ts";
 import { lookUp } from "./lookup.ts";
 import type { ReadHorizon } from "./queue-horizon.ts";
+import { isQueued } from "./queue-rows.ts";
 import { describeRanks } from "./rank.ts";
 
 /*
@@ -26,14 +27,14 @@ const PROMOTE = `with guard as materialized (
     select pg_try_advisory_xact_lock(${PROMOTE_LOCK}) as is_ours
   ), late as materialized (
     -- In their order. The bounds of the id are checked in the index.
-    select e.id, e.owner_id, e.cpu_milli, e.memory_milli, (e.priority + 1)::smallint as priority, row_number() over () as position
+    select e.id, e.owner_id, e.cpu_milli, e.memory_milli, (e.priority + 1)::smallint as priority, null::text as held, row_number() over () as position
     from (select * from execution e
-      where (select is_ours from guard) and exists (select 1 from execution h where h.status = 'PENDING' and h.priority > $3::smallint)
-        and e.status = 'PENDING' and e.priority = $3::smallint and e.id >= $1 and e.id < $4 and e.id < $2
+      where (select is_ours from guard) and exists (select 1 from execution h where ${isQueued("h")} and h.priority > $3::smallint)
+        and ${isQueued("e")} and e.priority = $3::smallint and e.id >= $1 and e.id < $4 and e.id < $2
       order by e.rank, e.id limit ${AT_ONCE} for update skip locked) e
   ), ${describeRanks("late")}
   update execution e set priority = ranked.priority, rank = ranked.rank
-  from ranked where ${lookUp("e", "ranked.id", "e.status = 'PENDING'")} returning e.id`;
+  from ranked where ${lookUp("e", "ranked.id", isQueued("e"))} returning e.id`;
 
 /** What a round works with. */
 interface PromotionOptions {

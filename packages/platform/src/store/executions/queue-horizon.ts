@@ -2,14 +2,16 @@ import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND, DAY } from "@platform/engine/base/time";
 import { getLowestUuid, readUuidTime } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
+import { isQueued } from "./queue-rows.ts";
 
 const ASK_EVERY_MS = 60 * SECOND;
 const ASK_AGAIN_MS = 1 * SECOND;
 
 /**
- * Reads a lower bound of the ids of all executions that wait or run, so that lookups can skip the partitions of older days:
+ * Reads a lower bound of the ids of all executions that wait in the queue or run, so that lookups can skip the partitions of older days:
  * normally the first id of yesterday, an older one when an older execution waits or runs. Refreshed in the background
- * once a minute; what is created in between has a higher id.
+ * once a minute; what is created in between has a higher id. What is released in between may have a lower one: until then starts do not see it, as
+ * claims do, so that for a minute a start that finds an idle worker may come before it.
  */
 export type ReadHorizon = () => Promise<string>;
 
@@ -42,7 +44,7 @@ async function findOldest(database: Database): Promise<number> {
   const [row] = await database.query<{ id: string | null }>({
     name: "execution-oldest",
     text: `select least(
-        (select min(e.id::text) from execution e where e.status = 'PENDING'),
+        (select min(e.id::text) from execution e where ${isQueued("e")}),
         (select min(e.id::text) from execution e where e.lease_until is not null)
       ) as id`,
     idempotent: true,

@@ -1,3 +1,5 @@
+import { isQueued } from "./queue-rows.ts";
+
 /*
  * Fair share between owners is decided when executions are created (start-time fair queueing: Goyal, Vin, Cheng 1996).
  * Each gets a rank. Within a priority, executions are claimed in order of rank, then of id; each priority is a queue of its own:
@@ -33,16 +35,16 @@ const HEAD = 256;
  * committed before the statement began; the batcher never has two flushes of one owner under way.
  */
 const BEHIND_OWN = `(select e.rank + 1 from execution e
-    where e.owner_id = t.owner_id and e.status = 'PENDING' and ${RECENT} order by e.rank desc limit 1)`;
+    where e.owner_id = t.owner_id and ${isQueued("e")} and ${RECENT} order by e.rank desc limit 1)`;
 /** SQL: behind what runs of the priority and is at least as large as `t`; null: nothing is. */
 export const BEHIND_RUNNING = `(select e.rank + 1 from execution e
     where e.lease_until is not null and e.cpu_milli >= t.cpu_milli and e.memory_milli >= t.memory_milli and ${RECENT}
     order by e.rank desc limit 1)`;
 const FIRST_PENDING = `(select e.rank from execution e
-    where e.status = 'PENDING' and ${RECENT} order by e.rank, e.id limit 1)`;
+    where ${isQueued("e")} and ${RECENT} order by e.rank, e.id limit 1)`;
 const FIRST_PENDING_NOT_LARGER = `(select head.rank from (
       select e.rank, e.cpu_milli, e.memory_milli from execution e
-      where e.status = 'PENDING' and ${RECENT} order by e.rank, e.id limit ${HEAD}
+      where ${isQueued("e")} and ${RECENT} order by e.rank, e.id limit ${HEAD}
     ) head where head.cpu_milli <= t.cpu_milli and head.memory_milli <= t.memory_milli limit 1)`;
 
 /** SQL: the rank that an execution gets whose owner, vCPUs, memory and priority are in `t`. */
@@ -50,7 +52,8 @@ export const RANK_OF_ONE = `greatest(coalesce(${BEHIND_RUNNING}, ${FIRST_PENDING
 
 /**
  * SQL: CTEs, the last of which, `ranked`, has the rows of `candidates` with the `rank` that each has as one that is created now, and its
- * `turn` among those of its owner, from 0. These have owner_id, cpu_milli, memory_milli, priority, and `position`, their order. Parameters:
+ * `turn` among those of its owner, from 0. These have owner_id, cpu_milli, memory_milli, priority, held, and `position`, their order. What is held
+ * takes no turn of its owner's: it gets another rank when it is released. Parameters:
  * lowest id in the queue, lowest id of the day after tomorrow.
  */
 export function describeRanks(candidates: string): string {
@@ -71,6 +74,8 @@ export function describeRanks(candidates: string): string {
     select *, greatest(max(level) over (partition by cpu_milli, memory_milli, priority), behind_own) as place from looked_up
   ), ranked as (
     -- The first of the owner gets its place, the others follow one rank apart.
-    select *, first_value(place) over (partition by owner_id, priority order by class_turn) + class_turn as rank from line
+    select *, first_value(place) over (partition by owner_id, priority order by class_turn)
+      + greatest(0, count(*) filter (where held is null) over (partition by owner_id, priority order by class_turn) - 1) as rank
+    from line
   )`;
 }

@@ -2,6 +2,7 @@ import type { ExecutionStatus } from "@platform/contract/execution";
 import type { SandboxLevel } from "@platform/contract/sandbox";
 import type { Metadata } from "@platform/engine/python/port/runtime";
 import type { ExecutionRecord, NewExecution } from "@platform/engine/store/execution-store";
+import type { HeldReason } from "@platform/engine/store/held";
 import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
 import { selectAttempts } from "./attempts.ts";
@@ -54,6 +55,9 @@ export interface LiveRow {
   readonly rank: number | null;
   readonly isPausing: boolean | null;
   readonly retryAt: number | null;
+  readonly held: HeldReason | null;
+  /** When it is to begin; milliseconds since the epoch. */
+  readonly startAt: number | null;
   readonly leaseUntil: number | null;
   readonly isPreparing: boolean | null;
 }
@@ -65,17 +69,20 @@ export function selectLive(alias: string): string {
     case when ${pending} then coalesce(${alias}.not_before > now(), false) end as "isPausing",
     case when ${pending} and ${alias}.retried > 0 and ${alias}.setbacks = 0 and ${alias}.not_before > now()
       then ${selectMilliseconds(`${alias}.not_before`)} end as "retryAt",
+    case when ${pending} then ${alias}.held end as held, case when ${pending} then ${selectMilliseconds(`${alias}.start_at`)} end as "startAt",
     ${selectMilliseconds(`${alias}.lease_until`)} as "leaseUntil", case when ${alias}.lease_until is not null then ${describePreparing(alias)} end as "isPreparing"`;
 }
 
 /** SQL: the columns of a LiveRow of what is final. */
-export const NOT_LIVE = `null::smallint as priority, null::float8 as rank, null::boolean as "isPausing", null::float8 as "retryAt", null::float8 as "leaseUntil",
+export const NOT_LIVE = `null::smallint as priority, null::float8 as rank, null::boolean as "isPausing", null::float8 as "retryAt", null::text as held,
+    null::float8 as "startAt", null::float8 as "leaseUntil",
     null::boolean as "isPreparing"`;
 
 /** The record that a row stands for, with what is true of it at this moment. */
 export function toLiveRecord(row: RecordRow & LiveRow): ExecutionRecord {
   const record = toRecord(row);
-  const { priority, rank, leaseUntil, retryAt } = row;
+  const { priority, rank, leaseUntil, retryAt, held, startAt } = row;
+  if (held !== null) return { ...record, live: { held, startAt } };
   if (leaseUntil !== null) return { ...record, live: { leaseUntil, isPreparing: row.isPreparing === true } };
   if (priority === null || rank === null) return record;
   const live = { priority, rank, isPausing: row.isPausing === true };
@@ -114,9 +121,13 @@ function toFailure({ failureCode, failureDetail, failureMetadata }: RecordRow): 
   return failureMetadata === null ? failure : { ...failure, metadata: failureMetadata };
 }
 
-/** The record of an execution that was just created and is pending. @param createdAt milliseconds since the epoch */
-export function toNewRecord(execution: NewExecution, createdAt: number): ExecutionRecord {
-  const { id, owner, versionId, kept } = execution;
+/** The record of an execution that was just created and is pending. @param createdAt milliseconds since the epoch; `held`: null, it is in the queue */
+export function toNewRecord(
+  execution: NewExecution,
+  createdAt: number,
+  held: HeldReason | null,
+): ExecutionRecord {
+  const { id, owner, versionId, kept, startAt = null } = execution;
   return {
     id,
     ownerId: owner.id,
@@ -129,6 +140,7 @@ export function toNewRecord(execution: NewExecution, createdAt: number): Executi
     sandboxLevel: null,
     failure: null,
     ...(kept === undefined ? {} : { kept }),
+    ...(held === null ? {} : { live: { held, startAt } }),
   };
 }
 

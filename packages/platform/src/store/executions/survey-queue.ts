@@ -1,6 +1,7 @@
-import { SURVEY } from "@platform/engine/store/execution-store";
+import { SURVEY } from "@platform/engine/store/survey";
 import type { QueuePlace } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
+import { isQueued } from "./queue-rows.ts";
 
 /** `ExecutionStore.surveyQueue` for PostgreSQL. Reads the head of the queue's index. */
 export async function surveyQueue(database: Pick<Database, "query">): Promise<readonly QueuePlace[]> {
@@ -8,7 +9,7 @@ export async function surveyQueue(database: Pick<Database, "query">): Promise<re
     name: "execution-survey-queue",
     text: `select priority, rank::float8 as rank, id, ahead::int as ahead from (
         select e.*, row_number() over () - 1 as ahead from (
-          select e.priority, e.rank, e.id from execution e where e.status = 'PENDING'
+          select e.priority, e.rank, e.id from execution e where ${isQueued("e")}
           order by e.priority desc, e.rank, e.id limit ${SURVEY.most}
         ) e
       ) e where ahead < ${SURVEY.all} or ahead % ${SURVEY.step} = 0`,

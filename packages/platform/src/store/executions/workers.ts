@@ -5,6 +5,7 @@ import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources, toFreeThousandths, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
 import { lookUp } from "./lookup.ts";
+import { isQueued, selectReadySince } from "./queue-rows.ts";
 
 /** Rows of lost workers are kept for so long, so that operators can see them. */
 const FORGET_AFTER = "1 hour";
@@ -20,16 +21,16 @@ const REPORT = `with kept as materialized (
     -- Goes on with the execution reserved before while that is PENDING. Two workers that report at the same time may
     -- reserve the same one, since neither sees the other's row: the one with the higher id gives it up here.
     select e.id, e.cpu_milli, e.memory_milli from execution e
-    where ${lookUp("e", "$7::uuid", "e.status = 'PENDING'")}
+    where ${lookUp("e", "$7::uuid", isQueued("e"))}
       and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id < $1 and ${IS_LIVE})
   ), wanted as materialized (
     -- The first of the queue that has waited long enough, fits the capacity but not what is free, and for which no
     -- other living worker reserves capacity. A null $8: the worker reserves nothing new.
     select e.id, e.cpu_milli, e.memory_milli from execution e
     where $8::float8 is not null and not exists (select 1 from kept)
-      and e.status = 'PENDING' and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($6::uuid[])
+      and ${isQueued("e")} and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($6::uuid[])
       -- The column rounds to the millisecond: what was created in this one may stand there as later than now.
-      and e.created_at < now() - make_interval(secs => $8) + interval '1 millisecond'
+      and ${selectReadySince("e")} < now() - make_interval(secs => $8) + interval '1 millisecond'
       and e.cpu_milli <= $2 and e.memory_milli <= $3 and (e.cpu_milli > $4 or e.memory_milli > $5)
       and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id <> $1 and ${IS_LIVE})
     order by e.priority desc, e.rank, e.id limit 1

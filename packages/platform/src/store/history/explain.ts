@@ -2,7 +2,9 @@ import type { Resources } from "@platform/contract/project";
 import { WORKER_SILENCE_SECONDS } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources } from "../base/columns.ts";
+import { selectMilliseconds } from "../base/columns.ts";
 import { lookUp } from "../executions/lookup.ts";
+import { isQueued, selectReadySince } from "../executions/queue-rows.ts";
 
 /** What decides when an execution that waits is claimed. */
 export interface QueuePlace {
@@ -10,6 +12,8 @@ export interface QueuePlace {
   readonly ahead: number;
   /** Whether a worker gave it back, so that it is not claimed before a pause is over. */
   readonly isPaused: boolean;
+  /** When it is to enter the queue, as its start has asked; milliseconds since the epoch. Null: it is there. */
+  readonly startAt: number | null;
   /** How often it was given back since it could not be started. */
   readonly setbacks: number;
   /** How many attempts have failed that are followed by another. */
@@ -37,15 +41,16 @@ const PLACE = `with self as materialized (
     select e.* from execution e where ${lookUp("e", "$1::uuid", "e.status = 'PENDING'")}
   )
   select coalesce(self.not_before > now(), false) as "isPaused", self.setbacks, self.retried,
+    case when self.held = 'START_AT' then ${selectMilliseconds("self.start_at")} end as "startAt",
     (select count(*)::int from (
-      (select 1 from execution e where e.status = 'PENDING' and e.priority > self.priority limit ${MOST_AHEAD})
+      (select 1 from execution e where ${isQueued("e")} and e.priority > self.priority limit ${MOST_AHEAD})
       union all
-      (select 1 from execution e where e.status = 'PENDING' and e.priority = self.priority and (e.rank, e.id) < (self.rank, self.id)
+      (select 1 from execution e where ${isQueued("e")} and e.priority = self.priority and (e.rank, e.id) < (self.rank, self.id)
         limit ${MOST_AHEAD})
       limit ${MOST_AHEAD}
     ) before) as ahead,
     (select percentile_disc(0.5) within group (order by waited)::float8 from (
-      select extract(epoch from e.started_at - e.created_at) * 1000 as waited from (
+      select extract(epoch from e.started_at - ${selectReadySince("e")}) * 1000 as waited from (
         select e.* from execution e where e.owner_id = self.owner_id and e.status = 'SUCCEEDED' order by e.id desc limit ${TYPICAL_OF}
       ) e where e.version_id = self.version_id
     ) last having count(*) >= ${FEWEST_TYPICAL}) as "typicalWaitMs"

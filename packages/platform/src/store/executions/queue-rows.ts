@@ -1,0 +1,14 @@
+/** SQL: whether the row of `execution` waits in the queue. As in the indexes `execution_queue` and `execution_line`. */
+export function isQueued(alias: string): string {
+  return `${alias}.status = 'PENDING' and ${alias}.held is null`;
+}
+
+/** SQL: whether the row of `execution` is held: PENDING, and not in the queue. As in the index `execution_held`. */
+export function isHeld(alias: string): string {
+  return `${alias}.status = 'PENDING' and ${alias}.held is not null`;
+}
+
+/** SQL: since when an execution could have begun. */
+export function selectReadySince(alias: string): string {
+  return `greatest(${alias}.created_at, ${alias}.start_at)`;
+}
