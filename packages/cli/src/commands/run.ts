@@ -18,6 +18,18 @@ import { retryRead } from "../base/wait.ts";
 
 const LONGEST_TIMEOUT = 30 * 24 * 60 * 60;
 
+const NOT_OF_REPLAY = [
+  "data",
+  "params",
+  "dataFile",
+  "paramsFile",
+  "detached",
+  "version",
+  "idempotencyKey",
+  "dryRun",
+  "startAt",
+] as const;
+
 /** `platform run`: starts a job and, unless it is detached, waits until it is final. Fails when the job did not succeed. */
 export const runCommand = defineCommand({
   name: "run",
@@ -60,6 +72,12 @@ export const runCommand = defineCommand({
       description: "For 24 hours, runs with this key and the same input are one job",
     },
     dryRun: { kind: "flag", description: "Only check what the start would do; nothing is started" },
+    startAt: {
+      kind: "text",
+      placeholder: "time",
+      description:
+        "Not to begin before this time, at most 7 days ahead: ISO 8601 with a zone, such as 2026-11-24T18:00:00+01:00, or 'YYYY-MM-DD HH:MM:SS' in UTC",
+    },
     replay: {
       kind: "text",
       placeholder: "id",
@@ -93,12 +111,10 @@ export const runCommand = defineCommand({
   exclusive: [
     ["data", "dataFile"],
     ["params", "paramsFile"],
-    ...["data", "params", "dataFile", "paramsFile", "replay"].map(
+    ...["data", "params", "dataFile", "paramsFile", "replay", "startAt"].map(
       (other) => ["batch", other as "data"] as const,
     ),
-    ...["data", "params", "dataFile", "paramsFile", "detached", "version", "idempotencyKey", "dryRun"].map(
-      (other) => ["replay", other as "data"] as const,
-    ),
+    ...NOT_OF_REPLAY.map((other) => ["replay", other as "data"] as const),
     ["dryRun", "detached"],
     ["dryRun", "batch"],
   ],
@@ -108,6 +124,10 @@ export const runCommand = defineCommand({
     {
       command: 'platform run tsp --idempotency-key "order-4711"',
       comment: "Repeated, for example after a lost connection, it starts nothing",
+    },
+    {
+      command: "platform run tsp --start-at 2026-11-25T02:00:00+01:00 --detached",
+      comment: "At night",
     },
     {
       command: "platform run tsp --data-file big.json --detached --json",

@@ -16,6 +16,8 @@ export interface JobInputOptions {
   readonly dataFile: string | undefined;
   /** Path, relative to the working directory. */
   readonly paramsFile: string | undefined;
+  /** A time; the platform says which forms it may have. */
+  readonly startAt?: string | undefined;
 }
 
 /**
@@ -29,6 +31,7 @@ export async function buildStartBody(context: CommandContext, options: JobInputO
   const parts = [
     ...(data === null ? [] : [`"data":${data}`]),
     ...(params === null ? [] : [`"params":${params}`]),
+    ...(options.startAt === undefined ? [] : [`"startAt":${JSON.stringify(options.startAt)}`]),
   ];
   return { json: `{${parts.join(",")}}` };
 }

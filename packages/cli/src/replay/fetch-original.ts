@@ -14,7 +14,7 @@ import { readUnverified } from "../receipts/read-unverified.ts";
 /** An execution of a platform, with what it was made of. */
 export interface Original {
   readonly details: ExecutionDetails;
-  /** The body of the start; without `persistTo`, which would store the result once more. */
+  /** The body of the start; without `persistTo`, which would store the result once more, and without the time that it was to begin at. */
   readonly body: Uint8Array;
   /** The answer of the result operation. */
   readonly answer: Uint8Array;
@@ -84,11 +84,11 @@ async function readClaims({ client }: Session, id: string): Promise<Original["cl
   }
 }
 
-/** Where there is none, the bytes are those that were sent. */
+/** Where there is neither, the bytes are those that were sent. */
 function withoutTarget(body: Uint8Array): Uint8Array {
   const { parse, stringify } = createExactJson();
   const value = parse(Buffer.from(body).toString());
-  if (!isRecord(value) || !("persistTo" in value)) return body;
-  const { persistTo: _target, ...rest } = value;
+  if (!isRecord(value) || !("persistTo" in value || "startAt" in value)) return body;
+  const { persistTo: _target, startAt: _time, ...rest } = value;
   return Buffer.from(stringify(rest));
 }

@@ -163,7 +163,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const parts = { store, inputs, targets, cache, tracer, ...guards };
   return {
     start: createStart(parts),
-    rehearse: createRehearsal({ store, inputs, targets, validator, admission, waiting, allowsHigh }),
+    rehearse: createRehearsal({ store, inputs, targets, waiting, ...guards }),
     batches: createBatches({ store, startItem: createStartItem(parts) }),
     findStarted: store.findStarted,
     peek: (id, ownerId) => {
@@ -226,69 +226,54 @@ interface StartParts {
   readonly now: () => number;
 }
 
-interface StartParameters extends Pick<StartRequest, "key"> {
-  readonly bytes: Uint8Array;
-  readonly id: string | undefined;
-  readonly context: TraceContext | null;
-}
-
-function createStart({
-  store,
-  inputs,
-  targets,
-  cache,
-  validator,
-  admission,
-  retentionDays,
-  tracer,
-  allowsHigh,
-  now,
-}: StartParts): Executions["start"] {
-  return async (owner, target, { body: bytes, key, id, trace: given = null }) => {
-    const trace = tracer.start(given, target.id);
+function createStart({ tracer, ...parts }: StartParts): Executions["start"] {
+  return async (owner, target, given) => {
+    const trace = tracer.start(given.trace ?? null, target.id);
     let started: ExecutionRecord | null = null;
     try {
-      started = await start(owner, target, { bytes, key, id, context: trace.context });
+      started = await start(parts, owner, target, { ...given, trace: trace.context });
       return started;
     } finally {
       trace.end(started?.id ?? null);
     }
   };
+}
 
-  async function start(
-    owner: Owner,
-    target: VersionTarget,
-    { bytes, key, id, context }: StartParameters,
-  ): Promise<ExecutionRecord> {
-    const body = acceptStartBody(bytes);
-    requireNear(body.startAt, { now: now(), keptDays: retentionDays.result });
-    validator(target.id, target.inputSchema, body);
-    const kept = boundKeptDays(target.kept, retentionDays);
-    const named = {
-      body,
-      pools: findPools(target.inputSchema, body),
-      output: findOutputPool(target.inputSchema, body),
-    };
-    // Pinned within: who is refused has nothing looked at.
-    const record = await admission.admit(owner.id, async () =>
-      store.create({
-        id: id ?? createUuidV7(),
-        owner,
-        versionId: target.id,
-        resources: target.resources,
-        ...applyPolicy(target, allowsHigh),
-        ...(body.startAt === undefined ? {} : { startAt: body.startAt }),
-        body: body.bytes,
-        ...(await pinNamed({ inputs, targets }, named, owner)),
-        ...(kept === undefined ? {} : { kept }),
-        ...(context === null ? {} : { trace: context }),
-        ...(key === undefined ? {} : { key }),
-      }),
-    );
-    // What was created earlier may have changed since it was read.
-    if (record.isRepeated !== true) cache.add(record);
-    return record;
-  }
+async function start(
+  { store, inputs, targets, cache, validator, admission, ...rules }: Omit<StartParts, "tracer">,
+  owner: Owner,
+  target: VersionTarget,
+  { body: bytes, id = createUuidV7(), key, trace = null }: StartRequest,
+): Promise<ExecutionRecord> {
+  const { retentionDays, allowsHigh, now } = rules;
+  const body = acceptStartBody(bytes);
+  requireNear(body.startAt, { now: now(), keptDays: retentionDays.result });
+  validator(target.id, target.inputSchema, body);
+  const kept = boundKeptDays(target.kept, retentionDays);
+  const named = {
+    body,
+    pools: findPools(target.inputSchema, body),
+    output: findOutputPool(target.inputSchema, body),
+  };
+  // Pinned within: who is refused has nothing looked at.
+  const record = await admission.admit(owner.id, async () =>
+    store.create({
+      id,
+      owner,
+      versionId: target.id,
+      resources: target.resources,
+      ...applyPolicy(target, allowsHigh),
+      ...(body.startAt === undefined ? {} : { startAt: body.startAt }),
+      body: body.bytes,
+      ...(await pinNamed({ inputs, targets }, named, owner)),
+      ...(kept === undefined ? {} : { kept }),
+      ...(trace === null ? {} : { trace }),
+      ...(key === undefined ? {} : { key }),
+    }),
+  );
+  // What was created earlier may have changed since it was read.
+  if (record.isRepeated !== true) cache.add(record);
+  return record;
 }
 
 /** The same for one item of a batch, whose lane stands between it and what it asks of files. */

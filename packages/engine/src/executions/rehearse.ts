@@ -9,6 +9,8 @@ import { findOutputPool, findPools } from "./find-pools.ts";
 import { pinNamed } from "./pin-inputs.ts";
 import type { Pinners } from "./pin-inputs.ts";
 import { acceptStartBody } from "./start-body.ts";
+import type { RetentionDays } from "./retention.ts";
+import { requireNear } from "./start-times.ts";
 import { applyPolicy } from "./start-policy.ts";
 import type { AllowsHigh } from "./start-policy.ts";
 import type { WaitingTeller } from "./waiting.ts";
@@ -28,6 +30,8 @@ interface RehearsalParts extends Pinners {
   readonly admission: Pick<Admission, "check">;
   readonly waiting: Pick<WaitingTeller, "foresee">;
   readonly allowsHigh: AllowsHigh;
+  readonly retentionDays: RetentionDays;
+  readonly now: () => number;
 }
 
 /** Makes all checks of a start, in its order, so that it is refused for the same reason. */
@@ -37,17 +41,27 @@ export function createRehearsal({
   admission,
   waiting,
   allowsHigh,
+  retentionDays,
+  now,
   ...pinners
 }: RehearsalParts) {
   return async (owner: Owner, target: VersionTarget, bytes: Uint8Array): Promise<Rehearsal> => {
     const body = acceptStartBody(bytes);
+    const { startAt } = body;
+    requireNear(startAt, { now: now(), keptDays: retentionDays.result });
     validator(target.id, target.inputSchema, body);
     await admission.check(owner.id);
     const pools = findPools(target.inputSchema, body);
     const output = findOutputPool(target.inputSchema, body);
     await pinNamed(pinners, { body, pools, output }, owner);
     const { id: versionId, resources } = target;
-    const start = { owner, versionId, resources, ...applyPolicy(target, allowsHigh) };
+    const start = {
+      owner,
+      versionId,
+      resources,
+      ...applyPolicy(target, allowsHigh),
+      ...(startAt === undefined ? {} : { startAt }),
+    };
     const { quota, price, ...outlook } = await store.foresee(start);
     return {
       target: { ...target, timeoutSeconds: start.timeoutSeconds },

@@ -46,6 +46,38 @@ describe("acceptStartBody", () => {
     expect(acceptStartBody(encode("{}"))).not.toHaveProperty("persistTo");
   });
 
+  test.each([
+    ["2026-11-24T18:00:00+01:00", "2026-11-24T17:00:00.000Z"],
+    ["2026-11-24T17:00Z", "2026-11-24T17:00:00.000Z"],
+    ["2026-11-24T17:00:00.250Z", "2026-11-24T17:00:00.250Z"],
+    ["2026-11-24 17:00:00", "2026-11-24T17:00:00.000Z"],
+    ["2028-02-29 00:00:00", "2028-02-29T00:00:00.000Z"],
+  ])("takes %s as the time at which the execution is to begin", (startAt, time) => {
+    expect(acceptStartBody(encode(JSON.stringify({ startAt }))).startAt).toBe(Date.parse(time));
+  });
+
+  test.each([
+    "",
+    "soon",
+    "2026-11-24",
+    "2026-11-24T17:00:00",
+    "2026-11-24 17:00:00Z",
+    "2026-02-30T00:00:00Z",
+    "2026-13-01T00:00:00Z",
+    "2026-11-24T25:00:00Z",
+    "2026-11-24T17:00:00+99:00",
+    "+002026-11-24T17:00:00Z",
+    "2026-11-24T17:00:00Z\n",
+    `2026-11-24T17:00:00.${"0".repeat(100_000)}Z`,
+    1_800_000_000,
+    null,
+    { at: 1 },
+  ])("says of %j that it is no time with a zone", (startAt) => {
+    const problem = refuse(JSON.stringify({ startAt }));
+    expect([problem.status, problem.code]).toEqual([400, "INVALID_INPUT"]);
+    expect(problem.errors).toMatchObject([{ path: "/startAt" }]);
+  });
+
   test.each(["", "a/b", "x".repeat(300), "\u202egpj.exe", "a.", " a", "a\0b"])(
     "says of the name %j, which the schema allows, that no file can have it",
     (name) => {

@@ -78,6 +78,25 @@ test("a pending execution says that no worker runs, that none is large enough, a
   expect(await readReason()).toBeUndefined();
 });
 
+test("what is to begin later says when, and that it is worth asking again then, or in ten minutes", async () => {
+  const base = createMemoryStore();
+  const { clock, store, readLater } = await open(base);
+  const startAt = Date.parse("2126-11-24T17:00:00Z");
+  const execution = createExecution({ owner: createOwner(OWNER), startAt });
+  clock.time = startAt - 3_000 * SECOND;
+  expect(await store.create(execution)).toMatchObject({
+    waiting: { reason: "START_AT", startAt: "2126-11-24 17:00:00", estimateSeconds: 3_000 },
+    retryAfterSeconds: 600,
+  });
+  clock.time = startAt - 41 * SECOND;
+  const near = { waiting: { reason: "START_AT", estimateSeconds: 41 }, retryAfterSeconds: 41 };
+  expect(await readLater(execution.id)).toMatchObject(near);
+  clock.time = startAt + SECOND;
+  expect(await readLater(execution.id)).toMatchObject({
+    waiting: { reason: "START_AT", estimateSeconds: 1 },
+  });
+});
+
 test("workers, queue and durations are read once in a few seconds, however often records are", async () => {
   const base = createMemoryStore();
   const reads = { workers: 0, queue: 0, lists: 0 };

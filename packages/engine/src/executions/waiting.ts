@@ -91,12 +91,13 @@ export function createWaiting(
         ? describeHeld(record, live, readTime())
         : describePending(record, situation, readTime());
     },
-    foresee: async ({ owner, versionId, resources }, { place, hasRoom }) => {
+    foresee: async ({ owner, versionId, resources, startAt = -Infinity }, { place, hasRoom }) => {
       const [workers, queue, durations] = await Promise.all([
         readWorkers.settle(),
         readQueue.settle(),
         readDurations.settle({ ownerId: owner.id, versionId }),
       ]);
+      if (startAt > readTime()) return { waiting: describeStartAt(startAt, readTime()), durations };
       const live = { ...place, isPausing: false };
       const waiting = explain(
         { id: LAST_ID, resources, live },
@@ -116,9 +117,17 @@ function describeHeld(
   time: number,
 ): ExecutionRecord {
   if (startAt === null) return { ...record, waiting: { reason: held }, retryAfterSeconds: 1 };
-  const estimateSeconds = toSeconds((startAt - time) / SECOND);
-  const waiting = { reason: held, startAt: formatTimestamp(startAt), estimateSeconds };
-  return { ...record, waiting, retryAfterSeconds: Math.min(MAX_RETRY_HELD_SECONDS, estimateSeconds) };
+  const waiting = describeStartAt(startAt, time);
+  const retryAfterSeconds = Math.min(MAX_RETRY_HELD_SECONDS, waiting.estimateSeconds);
+  return { ...record, waiting, retryAfterSeconds };
+}
+
+function describeStartAt(startAt: number, time: number) {
+  return {
+    reason: "START_AT",
+    startAt: formatTimestamp(startAt),
+    estimateSeconds: toSeconds((startAt - time) / SECOND),
+  } as const;
 }
 
 function describePending(record: ExecutionRecord, situation: Situation, time: number): ExecutionRecord {

@@ -51,6 +51,14 @@ test("a rehearsal says what a start would do, at the gateway, of jobs and at the
   expect(await listAll()).toEqual([]);
 });
 
+test("it says of a start for later when it would begin, and refuses a time that is too far ahead", async () => {
+  const startAt = new Date(Date.now() + 3_600_000).toISOString();
+  const waiting: unknown = (await rehearse({ startAt })).json().waiting;
+  expect(waiting).toMatchObject({ reason: "START_AT", startAt: startAt.slice(0, 19).replace("T", " ") });
+  const late = await rehearse({ startAt: "2126-01-01 00:00:00" });
+  expect([late.statusCode, late.json().errors[0].path]).toEqual([400, "/startAt"]);
+});
+
 test("it says that no worker fits, and how many are before it", async () => {
   expect(await waitingOf()).toEqual({ reason: "NO_WORKER" });
   await scene.close();

@@ -4,9 +4,7 @@
  */
 
 /** Why an execution is PENDING but not in the queue. START_AT: its start has asked for a later time. */
-export const HELD_REASONS = ["START_AT"] as const;
-/** Why an execution is PENDING but not in the queue. */
-export type HeldReason = (typeof HELD_REASONS)[number];
+export type HeldReason = "START_AT";
 
 /** Of an execution that is PENDING and held. */
 export interface DelayedState {

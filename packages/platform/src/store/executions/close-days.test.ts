@@ -3,13 +3,20 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createExecutions } from "@platform/engine/executions/executions";
 import type { Executions } from "@platform/engine/executions/executions";
 import type { NewExecution } from "@platform/engine/store/execution-store";
-import { createLine, createOwner, createUuidAt, request } from "@platform/engine/testing/execution-fixtures";
+import {
+  createExecution,
+  createLine,
+  createOwner,
+  createUuidAt,
+  request,
+} from "@platform/engine/testing/execution-fixtures";
 import { DAY } from "@platform/engine/base/time";
 import type { Database } from "../../postgres/database.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import type { PostgresExecutionStore } from "./execution-store.ts";
+import { formatDay } from "./days.ts";
 import { ensurePartitions, maintainPartitions } from "./partitions.ts";
 import { previewRemoval } from "./preview-removal.ts";
 
@@ -129,6 +136,22 @@ test("logs of a day go before its results, unless their service keeps them for l
   expect(await readAll(shorter)).toEqual(["SUCCEEDED", '{"n":1}', "LOG_EXPIRED"]);
   expect(await listTables(plain.id)).toEqual(["execution"]);
   expect(await listTables(longer.id)).toEqual(["execution", "kept_log"]);
+});
+
+test("a day of which an execution is to begin later stays until that has ended, and its result is kept from then on", async () => {
+  const other = await runOld(40);
+  const held: NewExecution = {
+    ...createExecution({ startAt: Date.now() + DAY }),
+    id: createUuidAt(Date.now() - 40 * DAY),
+  };
+  await store.create(held);
+  const day = formatDay(Date.now() - 40 * DAY);
+  expect((await keepHouse())?.dropped).not.toContain(day);
+  expect(await readAll(other)).toEqual(["RESULT_EXPIRED", "RESULT_EXPIRED", "RESULT_EXPIRED"]);
+  expect(await readAll(held)).toEqual(["PENDING", "RESULT_NOT_READY", 0]);
+  await store.cancel(held.id, held.owner.id);
+  expect((await keepHouse())?.dropped).toEqual([day]);
+  expect(await readAll(held)).toEqual(["FAILED", "", 0]);
 });
 
 test("what a service keeps for longer leaves its day, which is dropped, and can be read as before until it expires", async () => {

@@ -1,0 +1,93 @@
+import { expect, test, vi } from "vitest";
+import { HOUR, SECOND } from "../base/time.ts";
+import type { DueRound } from "../store/held.ts";
+import type { StoreEvent } from "../store/execution-store.ts";
+import { startReleaser } from "./releaser.ts";
+
+/** A store whose rounds answer what `next` is, and are counted. */
+function openScene() {
+  vi.useFakeTimers();
+  const listeners = new Set<(event: StoreEvent) => void>();
+  const scene = {
+    rounds: 0,
+    next: { released: 0, nextMs: null } as DueRound | Error,
+    warnings: 0,
+    emit: (type: "held" | "reset" | "pending") => {
+      for (const listener of listeners) listener({ type });
+    },
+    /** How many rounds there are within so many milliseconds. */
+    countWithin: async (milliseconds: number) => {
+      const before = scene.rounds;
+      await vi.advanceTimersByTimeAsync(milliseconds);
+      return scene.rounds - before;
+    },
+  };
+  const stop = startReleaser({
+    store: {
+      releaseDue: async () => {
+        scene.rounds++;
+        if (scene.next instanceof Error) throw scene.next;
+        return scene.next;
+      },
+      subscribe: (listener) => {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    },
+    logger: { warn: () => void scene.warnings++ },
+  });
+  const close = async () => {
+    await stop();
+    vi.useRealTimers();
+    return listeners.size;
+  };
+  return { scene, close };
+}
+
+test("a round is when the next execution is due, and otherwise every ten seconds", async () => {
+  const { scene, close } = openScene();
+  scene.next = { released: 0, nextMs: 3 * SECOND };
+  expect(await scene.countWithin(0)).toBe(0);
+  await scene.countWithin(10 * SECOND);
+  expect(await scene.countWithin(2 * SECOND)).toBe(0);
+  scene.next = { released: 1, nextMs: HOUR };
+  expect(await scene.countWithin(1 * SECOND)).toBe(1);
+  expect(await scene.countWithin(9.9 * SECOND)).toBe(0);
+  expect(await scene.countWithin(0.2 * SECOND)).toBe(1);
+  expect(await close()).toBe(0);
+});
+
+test("an event wakes it, many at once for one round, and other events do not", async () => {
+  const { scene, close } = openScene();
+  await scene.countWithin(SECOND);
+  for (let count = 0; count < 100; count++) scene.emit("held");
+  expect(await scene.countWithin(SECOND)).toBe(1);
+  scene.emit("pending");
+  expect(await scene.countWithin(SECOND)).toBe(0);
+  scene.emit("reset");
+  expect(await scene.countWithin(SECOND)).toBe(1);
+  await close();
+});
+
+test("what is due and left to another process is looked at again after a second, the rest of many at once", async () => {
+  const { scene, close } = openScene();
+  scene.next = { released: 0, nextMs: -5 };
+  await scene.countWithin(10 * SECOND);
+  expect(await scene.countWithin(10 * SECOND)).toBe(10);
+  scene.next = { released: 256, nextMs: 0 };
+  await scene.countWithin(SECOND);
+  expect(await scene.countWithin(SECOND)).toBe(50);
+  await close();
+});
+
+test("a store that cannot be asked is asked again, and a closed one never", async () => {
+  const { scene, close } = openScene();
+  scene.next = new Error("away");
+  await scene.countWithin(20 * SECOND);
+  expect(scene.warnings).toBeGreaterThanOrEqual(10);
+  await close();
+  vi.useFakeTimers();
+  scene.emit("held");
+  expect(await scene.countWithin(HOUR)).toBe(0);
+  vi.useRealTimers();
+});
