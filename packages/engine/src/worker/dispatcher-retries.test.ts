@@ -167,7 +167,8 @@ def run():
     const answers: boolean[] = [];
     const store: ExecutionStore = {
       ...scene.store,
-      // Nothing is renewed, as if this worker were cut off.
+      // Its lease ends at once, and it is not told so, as if it were cut off.
+      claim: (request) => scene.store.claim({ ...request, leaseSeconds: 0.01 }),
       renew: async () => ({ lost: [], cancelled: [], busy: [] }),
       retry: async (...given) => {
         asked.resolve(undefined);
@@ -178,7 +179,7 @@ def run():
     };
     const once: RetryPolicy = { onLost: "retry", onError: { max: 1, backoffSeconds: 0 } };
     const id = await scene.start(failUntil(2), { retries: once });
-    scene.createDispatcher({ store, leaseSeconds: 0.2 }).start();
+    scene.createDispatcher({ store }).start();
     await asked.promise;
     await expect.poll(() => scene.store.sweep(), WITHIN).toBe(1);
     expect(await scene.find(id)).toMatchObject({ attempts: [{ code: "WORKER_LOST" }] });
