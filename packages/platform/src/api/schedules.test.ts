@@ -120,6 +120,7 @@ test.each([
   [{ body: { data: 5 } }, "/body/data"],
   [{ body: { data: {}, dataRef: {} } }, "/body/dataRef"],
   [{ body: { other: 1 } }, "/body/other"],
+  [{ body: { startAt: new Date().toISOString() } }, "/body/startAt"],
   [{ extra: 1 }, ""],
 ])("%j is refused with INVALID_INPUT and the field", async (over, path) => {
   const { status, body } = await create(over);
