@@ -39,6 +39,16 @@ const listEntries = async () => {
   return body["items"] as readonly { changes: unknown }[];
 };
 
+/** Of these, those whose end is in the feed, or gets its position there. */
+async function listNoted(ids: readonly string[]): Promise<readonly string[]> {
+  const rows = await scene.home.database.query<{ readonly id: string }>({
+    text: `select execution_id as id from (select execution_id, status from feed_new union all select execution_id, status from feed_event) noted
+      where execution_id = any ($1::uuid[]) and status = 'FAILED' order by 1`,
+    values: [ids],
+  });
+  return rows.map(({ id }) => id);
+}
+
 describe("executions are cancelled", () => {
   test("by their ids: jobs and what own applications have started, and nothing of others", async () => {
     const [first, second, third] = [await start(job), await start(outgoing), await start(incoming)];
@@ -52,6 +62,7 @@ describe("executions are cancelled", () => {
     expect(await read(job, first)).toMatchObject({ status: "FAILED", failure: { code: "CANCELLED" } });
     expect(await read(outgoing, second)).toMatchObject({ status: "FAILED" });
     expect(await read(incoming, third)).toMatchObject({ status: "PENDING" });
+    expect(await listNoted(ids)).toEqual([first, second]);
     const entries = await listEntries();
     expect(entries).toHaveLength(before + 1);
     expect(entries[0]?.changes).toEqual([{ field: "matched", before: null, after: "2" }]);

@@ -5,6 +5,7 @@ import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { MAX_NOTIFIED_IDS, selectPayloadIds } from "../executions/events.ts";
 import { SETTLE } from "../executions/hold.ts";
 import { COUNT_USAGE } from "../executions/meter.ts";
+import { noteStates } from "../executions/note-states.ts";
 import { describeMatching } from "./list.ts";
 import type { Asker, HistoryFilter } from "./scope.ts";
 import { SEEN, STEP_COLUMNS, walk } from "./walk.ts";
@@ -96,7 +97,7 @@ const CANCEL = `with due as materialized (
       failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
       failure_detail = case e.status when 'PENDING' then $5 end
     where ${IS_DUE} and (select count(*) from due) > 0 returning e.*
-  ), ${SETTLE}, ${COUNT_USAGE}, numbered as (
+  ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended", "status = 'FAILED'")}, numbered as (
     select id, case status when 'FAILED' then 'changed' else 'cancel' end as kind,
       (row_number() over (partition by status) - 1) / ${MAX_NOTIFIED_IDS} as part
     from ended
