@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RetryPolicy } from "@platform/contract/retries";
 import type { Outcome } from "../python/port/runtime.ts";
-import { MAX_ATTEMPT_DETAIL } from "../store/retry-rules.ts";
+import { CANCELLED_BETWEEN, MAX_ATTEMPT_DETAIL } from "../store/retry-rules.ts";
 import type { FailedOutcome } from "../store/retry-rules.ts";
 import type { Claim, ExecutionStore, NewExecution, StoreEvent } from "../store/execution-store.ts";
 import {
@@ -162,6 +162,16 @@ function describeRetriedErrors(use: Use): void {
     expect((await store.claim(request())).claims).toEqual([]);
     expect(await store.retry(claim, BUSY, 0)).toBe(true);
     expect(await read(store, execution)).toEqual(record);
+  });
+
+  test("what is cancelled with a batch between two attempts says the same as what is cancelled alone", async () => {
+    const store = use();
+    const { execution, claim } = await start(store, { retries: RETRIES });
+    await store.retry(claim, BUSY, 0);
+    await store.cancelMany([execution.id], execution.owner.id);
+    const { failure, attempts } = await read(store, execution);
+    expect(failure).toEqual(CANCELLED_BETWEEN);
+    expect(attempts).toHaveLength(1);
   });
 
   test("a detail is shortened, and what text columns cannot hold is replaced", async () => {

@@ -1,4 +1,5 @@
 import { CANCELLED_BEFORE } from "@platform/engine/store/execution-store";
+import { CANCELLED_BETWEEN } from "@platform/engine/store/retry-rules";
 import type { Database } from "../../postgres/database.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
@@ -23,7 +24,7 @@ const TEXT = `with due as materialized (
       status = case e.status when 'PENDING' then 'FAILED' else e.status end,
       ended_at = case e.status when 'PENDING' then now() end,
       failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
-      failure_detail = case e.status when 'PENDING' then $5 end
+      failure_detail = case e.status when 'PENDING' then case when e.retried > 0 then $6 else $5 end end
     where ${IS_DUE} and (select count(*) from due) > 0 returning e.*
   ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended", "status = 'FAILED'")}, numbered as (
     select id, case status when 'FAILED' then 'changed' else 'cancel' end as kind,
@@ -43,7 +44,7 @@ export async function cancelMany(
   await database.query({
     name: "execution-cancel-many",
     text: TEXT,
-    values: [ownerId, sorted, sorted[0], sorted.at(-1), CANCELLED_BEFORE.detail],
+    values: [ownerId, sorted, sorted[0], sorted.at(-1), CANCELLED_BEFORE.detail, CANCELLED_BETWEEN.detail],
     idempotent: true,
   });
 }
