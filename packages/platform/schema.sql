@@ -214,6 +214,7 @@ create table execution (
   retried smallint not null default 0,
   held text,
   start_at timestamp(3) with time zone,
+  limit_key uuid,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -237,6 +238,8 @@ END),
 ) partition by RANGE (id);
 CREATE INDEX execution_held ON ONLY public.execution USING btree (held, start_at, owner_id) WHERE ((status = 'PENDING'::text) AND (held IS NOT NULL));
 CREATE INDEX execution_lease ON ONLY public.execution USING btree (lease_until) WHERE (lease_until IS NOT NULL);
+CREATE INDEX execution_limit_line ON ONLY public.execution USING btree (limit_key, owner_id, id) WHERE ((status = 'PENDING'::text) AND (held = 'LIMIT'::text));
+CREATE INDEX execution_limit_places ON ONLY public.execution USING btree (limit_key, owner_id) WHERE ((limit_key IS NOT NULL) AND (held IS NULL) AND (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text])));
 CREATE INDEX execution_line ON ONLY public.execution USING btree (owner_id, priority, rank) WHERE ((status = 'PENDING'::text) AND (held IS NULL));
 CREATE INDEX execution_next_removal ON ONLY public.execution USING btree ((
 CASE

@@ -82,6 +82,9 @@ export const ExecutionStatusSchema = StringEnum(EXECUTION_STATUSES, {
 export const WAITING_REASONS = {
   QUEUE: "it waits for its turn, or for free capacity",
   START_AT: "its start has asked for a later time",
+  SERVICE_LIMIT: "as many executions of the service run as its policy allows",
+  SUBSCRIPTION_LIMIT:
+    "as many executions of the subscription (of a job: of the organisation) run as the policy of the service allows",
   NO_WORKER: "no worker is running",
   NO_LARGE_WORKER: "no running worker has the vCPUs and memory that the version requires",
   SETBACK: "the platform could not start it, and tries again after a pause",

@@ -12,6 +12,9 @@ export type Priority = (typeof PRIORITIES)[number];
 /** For how long an execution waits behind others of a higher class before it gets that class. */
 export const CLASS_WAIT_MINUTES = 10;
 
+/** What a limit of executions at one time may be. */
+export const CONCURRENCY = { minimum: 1, maximum: 10_000 } as const;
+
 /** How executions of a service are run: settings, which hold for what is started from then on, and no part of a version. */
 export const ServicePolicySchema = Type.Object(
   {
@@ -20,6 +23,27 @@ export const ServicePolicySchema = Type.Object(
         ...TIMEOUT_SECONDS,
         description: "Wall-clock limit of one execution in seconds, in place of the one of its version",
       }),
+    ),
+    concurrency: Type.Optional(
+      Type.Object(
+        {
+          service: Type.Optional(
+            Type.Integer({ ...CONCURRENCY, description: "Executions of the service at one time" }),
+          ),
+          subscription: Type.Optional(
+            Type.Integer({
+              ...CONCURRENCY,
+              description: "Executions of one subscription at one time; for jobs, of one organisation",
+            }),
+          ),
+        },
+        {
+          additionalProperties: false,
+          title: "Concurrency",
+          description:
+            "How many executions may run at one time; the others wait for a place. What is absent is not limited",
+        },
+      ),
     ),
     priority: Type.Optional(
       StringEnum(PRIORITIES, {

@@ -21,7 +21,7 @@ async function run(...words: string[]) {
 test("settings are changed one by one, the others stay, and 0 takes a limit back", async () => {
   const none = await run();
   expect(none.stdout).toContain("Revision  none: nothing was ever set");
-  expect(none.stdout).toContain("Timeout   as the version says\nPriority  normal\n");
+  expect(none.stdout).toContain("Timeout   as the version says\nPriority  normal\nAt once   no limit\n");
   expect((await run("--timeout", "600")).stdout).toContain("Timeout   600 s");
   const { stdout } = await run("--priority", "low", "--json");
   expect(JSON.parse(stdout)).toMatchObject({
@@ -31,7 +31,14 @@ test("settings are changed one by one, the others stay, and 0 takes a limit back
   expect(JSON.parse((await run("--timeout", "0", "--json")).stdout)).toMatchObject({
     policy: { priority: "low" },
   });
-  expect((await run("--revisions")).stdout).toMatch(/^3 .*\n2 .*600.*\n1 /mu);
+  const limited = await run("--concurrency", "8", "--per-subscription", "2");
+  expect(limited.stdout).toContain("At once   8 of the service, 2 of one subscription");
+  expect(JSON.parse((await run("--concurrency", "0", "--json")).stdout)).toMatchObject({
+    policy: { priority: "low", concurrency: { subscription: 2 } },
+  });
+  const unlimited = await run("--per-subscription", "0", "--json");
+  expect(JSON.parse(unlimited.stdout)).not.toHaveProperty("policy.concurrency");
+  expect((await run("--revisions")).stdout).toMatch(/^6 .*\n5 .*\n4 .*\n3 .*\n2 .*600.*\n1 /mu);
 });
 
 test("the policy is replaced as a whole by a file; what is no JSON object, is not there, or is set twice, is refused", async () => {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { PolicyRevision } from "@platform/contract/platform-api/policies";
-import { PRIORITIES } from "@platform/contract/policy";
+import { CONCURRENCY, PRIORITIES } from "@platform/contract/policy";
 import type { Priority, ServicePolicy } from "@platform/contract/policy";
 import { countAttempts } from "@platform/contract/retries";
 import type { RetryPolicy } from "@platform/contract/retries";
@@ -19,14 +19,25 @@ interface Settings {
   /** 0: as the version says. */
   readonly timeout: number | undefined;
   readonly priority: string | undefined;
+  /** 0: no limit. */
+  readonly concurrency: number | undefined;
+  readonly perSubscription: number | undefined;
 }
+
+const PLACES = {
+  kind: "number",
+  placeholder: "n",
+  minimum: 0,
+  maximum: CONCURRENCY.maximum,
+  isInteger: true,
+} as const;
 
 /** `platform services policy`: shows it, or changes it. */
 export const policyCommand = defineCommand({
   name: "services policy",
   summary: "Show or change how executions of a service are run",
   description: [
-    "Without options it shows the policy. --timeout and --priority change one setting each and leave the others; --set replaces the policy by a JSON object, from a file or, with -, from standard input: {} takes everything back.",
+    "Without options it shows the policy. --timeout, --priority, --concurrency and --per-subscription change one setting each and leave the others; --set replaces the policy by a JSON object, from a file or, with -, from standard input: {} takes everything back.",
     "Holds for executions that are started from then on, without a new version. Without a service, that of the project in this folder.",
   ],
   arguments: { service: { description: "Name or key of the service", required: false } },
@@ -50,18 +61,27 @@ export const policyCommand = defineCommand({
       description: "low waits behind others; high is for organisations that the operator allows",
       choices: PRIORITIES,
     },
+    concurrency: { ...PLACES, description: "Executions of the service at one time; 0: no limit" },
+    perSubscription: {
+      ...PLACES,
+      description: "Executions of one subscription (of jobs: of the organisation) at one time; 0: no limit",
+    },
     revisions: { kind: "flag", description: "List the revisions, newest first" },
   },
   exclusive: [
-    ["set", "timeout"],
-    ["set", "priority"],
-    ["revisions", "set"],
-    ["revisions", "timeout"],
-    ["revisions", "priority"],
+    ["set", "revisions"],
+    ...(["timeout", "priority", "concurrency", "perSubscription"] as const).flatMap((name) => [
+      ["set", name] as const,
+      ["revisions", name] as const,
+    ]),
   ],
   examples: [
     { command: "platform services policy tsp", comment: "The policy of a service" },
     { command: "platform services policy tsp --timeout 600 --priority low", comment: "Change two settings" },
+    {
+      command: "platform services policy tsp --concurrency 8 --per-subscription 2",
+      comment: "At most eight run at one time, two of one subscription",
+    },
     { command: "platform services policy tsp --set policy.json", comment: "All of it, from a file" },
   ],
   run: async (context, { arguments: { service: given }, options: { set, revisions, ...settings } }) => {
@@ -104,15 +124,29 @@ function parse(text: string): unknown {
 }
 
 /** The same object where nothing is to be changed. */
-function changeSettings(policy: ServicePolicy, { timeout, priority }: Settings): ServicePolicy {
-  if (timeout === undefined && priority === undefined) return policy;
-  const { timeoutSeconds = 0, ...rest } = policy;
-  const seconds = timeout ?? timeoutSeconds;
+function changeSettings(policy: ServicePolicy, settings: Settings): ServicePolicy {
+  if (Object.values(settings).every((value) => value === undefined)) return policy;
+  const { timeout, priority, concurrency, perSubscription } = settings;
+  const { timeoutSeconds, concurrency: places = {}, ...rest } = policy;
+  const limits = {
+    ...choose("service", concurrency ?? places.service),
+    ...choose("subscription", perSubscription ?? places.subscription),
+  };
   return {
     ...rest,
-    ...(seconds === 0 ? {} : { timeoutSeconds: seconds }),
+    ...choose("timeoutSeconds", timeout ?? timeoutSeconds),
+    ...(Object.keys(limits).length > 0 ? { concurrency: limits } : {}),
     ...(isPriority(priority) ? { priority } : {}),
   };
+}
+
+/** Nothing for 0, which takes a setting back. */
+function choose<const Name extends string>(
+  name: Name,
+  value: number | undefined,
+): { readonly [K in Name]?: number } {
+  // Safe: it has this one property, or none.
+  return (value === undefined || value === 0 ? {} : { [name]: value }) as { readonly [K in Name]?: number };
 }
 
 function isPriority(text: string | undefined): text is Priority {
@@ -123,10 +157,11 @@ function printPolicy(
   { output }: CommandContext,
   { revision, policy, createdAt, createdBy }: PolicyRevision,
 ): void {
-  const { timeoutSeconds, priority = "normal", retries } = policy;
+  const { timeoutSeconds, concurrency = {}, priority = "normal", retries } = policy;
   output.print(`Revision  ${describeMade({ revision, createdAt, createdBy })}`);
   output.print(`Timeout   ${timeoutSeconds === undefined ? "as the version says" : `${timeoutSeconds} s`}`);
   output.print(`Priority  ${priority}`);
+  output.print(`At once   ${describePlaces(concurrency)}`);
   if (retries !== undefined) output.print(`Retries   ${describeRetries(retries)}`);
 }
 
@@ -141,6 +176,14 @@ function describeRetries(retries: RetryPolicy): string {
   if (when.length === 0) return "never";
   const pause = onError === undefined ? "" : `, pause ${onError.backoffSeconds} s`;
   return `${when.join(", and ")}: ${countAttempts(retries) - 1} at most${pause}`;
+}
+
+function describePlaces({ service, subscription }: NonNullable<ServicePolicy["concurrency"]>): string {
+  const limits = [
+    ...(service === undefined ? [] : [`${service} of the service`]),
+    ...(subscription === undefined ? [] : [`${subscription} of one subscription`]),
+  ];
+  return limits.length === 0 ? "no limit" : limits.join(", ");
 }
 
 function describeMade({ revision, createdAt, createdBy }: Omit<PolicyRevision, "policy">): string {

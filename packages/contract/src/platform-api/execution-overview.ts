@@ -53,6 +53,8 @@ const EXPLANATION_REASONS = {
   NO_WORKER: "no worker is running that is large enough",
   DELAYED:
     "it is not claimed before a time, since a worker could not start it, or since it is to start later",
+  LIMITED:
+    "as many executions of the service, or of its subscription, run at one time as the policy of the service allows",
   PREPARING: "a worker has claimed it and prepares it; user code has not begun",
   CLAIMED: "a worker has claimed it; user code may have begun",
   NOT_WAITING: "it has ended",

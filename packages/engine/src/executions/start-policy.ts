@@ -1,4 +1,4 @@
-import type { Priority, TargetService } from "@platform/contract/policy";
+import type { Priority, ServicePolicy, TargetService } from "@platform/contract/policy";
 import type { NewExecution } from "../store/execution-store.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 
@@ -12,7 +12,7 @@ const QUEUE_PRIORITIES = { low: -1, normal: 0, high: 1 } as const satisfies Reco
 export function applyPolicy(
   { service, timeoutSeconds }: Pick<VersionTarget, "service" | "timeoutSeconds">,
   allowsHigh: AllowsHigh,
-): Pick<NewExecution, "timeoutSeconds" | "priority" | "retries"> {
+): Pick<NewExecution, "timeoutSeconds" | "priority" | "retries" | "limitKey"> {
   if (service === undefined) return { timeoutSeconds };
   const { policy } = service;
   const priority = findPriority(service, allowsHigh);
@@ -20,7 +20,12 @@ export function applyPolicy(
     timeoutSeconds: policy.timeoutSeconds ?? timeoutSeconds,
     ...(priority === 0 ? {} : { priority }),
     ...(policy.retries === undefined ? {} : { retries: policy.retries }),
+    ...(isLimited(policy) ? { limitKey: service.key } : {}),
   };
+}
+
+function isLimited({ concurrency = {} }: ServicePolicy): boolean {
+  return concurrency.service !== undefined || concurrency.subscription !== undefined;
 }
 
 /** What the operator no longer allows is normal: the policy may be older than that. */

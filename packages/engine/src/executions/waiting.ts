@@ -9,6 +9,8 @@ import { SURVEY } from "../store/survey.ts";
 import type { ExecutionRecord, ExecutionStore, QueuePlace, QueuedState } from "../store/execution-store.ts";
 import type { ForeseenStart, StartOutlook } from "../store/start-outlook.ts";
 import type { DelayedState } from "../store/held.ts";
+import type { LimitLine } from "../store/limit-line.ts";
+import { explainLimit, waitsForPlace } from "./waiting-limits.ts";
 import { createDurations } from "./durations.ts";
 import type { Durations } from "./durations.ts";
 import type { RateMeter } from "./rate-meter.ts";
@@ -71,6 +73,7 @@ export function createWaiting(
   const often = { everyMs: READ_EVERY_MS, believedMs: BELIEVED_MS, now };
   const readWorkers = createGlimpse(store.listWorkers, often);
   const readQueue = createGlimpse(store.surveyQueue, often);
+  const readLimits = createGlimpse(store.surveyLimits, often);
   const readDurations = createDurations(store, now);
   const readRate = () => {
     const perSecond = ends.isSettled() ? ends.perSecond() : 0;
@@ -87,17 +90,28 @@ export function createWaiting(
       };
       if (record.status !== "PENDING") return describeRunning(record, situation, readTime());
       const { live } = record;
-      return live !== undefined && "held" in live
-        ? describeHeld(record, live, readTime())
-        : describePending(record, situation, readTime());
+      if (live === undefined || !("held" in live)) return describePending(record, situation, readTime());
+      if (live.held === "LIMIT")
+        return describeLimited(record, live.limitKey ?? null, {
+          limits: readLimits(),
+          durations: situation.durations,
+        });
+      return describeHeld(record, live, readTime());
     },
-    foresee: async ({ owner, versionId, resources, startAt = -Infinity }, { place, hasRoom }) => {
-      const [workers, queue, durations] = await Promise.all([
+    foresee: async (
+      { owner, versionId, resources, startAt = -Infinity, limitKey = null },
+      { place, hasRoom },
+    ) => {
+      const [workers, queue, durations, limits] = await Promise.all([
         readWorkers.settle(),
         readQueue.settle(),
         readDurations.settle({ ownerId: owner.id, versionId }),
+        limitKey === null ? [] : readLimits.settle(),
       ]);
       if (startAt > readTime()) return { waiting: describeStartAt(startAt, readTime()), durations };
+      const limited = { id: LAST_ID, ownerId: owner.id, limitKey };
+      if (waitsForPlace(limited, limits))
+        return { waiting: explainLimit(limited, limits, durations), durations };
       const live = { ...place, isPausing: false };
       const waiting = explain(
         { id: LAST_ID, resources, live },
@@ -111,12 +125,20 @@ export function createWaiting(
   };
 }
 
-function describeHeld(
+function describeLimited(
   record: ExecutionRecord,
-  { held, startAt }: DelayedState,
-  time: number,
+  limitKey: string | null,
+  {
+    limits,
+    durations,
+  }: { readonly limits: readonly LimitLine[] | null; readonly durations: Durations | null },
 ): ExecutionRecord {
-  if (startAt === null) return { ...record, waiting: { reason: held }, retryAfterSeconds: 1 };
+  const waiting = explainLimit({ ...record, limitKey }, limits, durations);
+  return { ...record, waiting, retryAfterSeconds: boundRetry(waiting.estimateSeconds ?? 1) };
+}
+
+function describeHeld(record: ExecutionRecord, { startAt }: DelayedState, time: number): ExecutionRecord {
+  if (startAt === null) return { ...record, waiting: { reason: "START_AT" }, retryAfterSeconds: 1 };
   const waiting = describeStartAt(startAt, time);
   const retryAfterSeconds = Math.min(MAX_RETRY_HELD_SECONDS, waiting.estimateSeconds);
   return { ...record, waiting, retryAfterSeconds };

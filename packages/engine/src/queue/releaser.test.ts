@@ -1,8 +1,21 @@
+import { randomUUID } from "node:crypto";
+import type { ExecutionStatus } from "@platform/contract/execution";
 import { expect, test, vi } from "vitest";
 import { HOUR, SECOND } from "../base/time.ts";
 import type { DueRound } from "../store/held.ts";
-import type { StoreEvent } from "../store/execution-store.ts";
+import type { ExecutionRecord, StoreEvent } from "../store/execution-store.ts";
 import { startReleaser } from "./releaser.ts";
+
+const RECORD: Omit<ExecutionRecord, "id" | "status"> = {
+  ownerId: "owner",
+  versionId: "version",
+  resources: { cpu: 1, memory: 1 },
+  createdAt: 0,
+  startedAt: null,
+  endedAt: null,
+  sandboxLevel: null,
+  failure: null,
+};
 
 /** A store whose rounds answer what `next` is, and are counted. */
 function openScene() {
@@ -10,10 +23,16 @@ function openScene() {
   const listeners = new Set<(event: StoreEvent) => void>();
   const scene = {
     rounds: 0,
-    next: { released: 0, nextMs: null } as DueRound | Error,
+    next: { released: 0, nextMs: null, waitsForPlace: false } as DueRound | Error,
     warnings: 0,
     emit: (type: "held" | "reset" | "pending") => {
       for (const listener of listeners) listener({ type });
+    },
+    /** Undefined: another process has changed it. */
+    emitChanged: (status: ExecutionStatus | undefined) => {
+      const id = randomUUID();
+      const record = status === undefined ? {} : { record: { ...RECORD, id, status } };
+      for (const listener of listeners) listener({ type: "changed", id, ...record });
     },
     /** How many rounds there are within so many milliseconds. */
     countWithin: async (milliseconds: number) => {
@@ -46,11 +65,11 @@ function openScene() {
 
 test("a round is when the next execution is due, and otherwise every ten seconds", async () => {
   const { scene, close } = openScene();
-  scene.next = { released: 0, nextMs: 3 * SECOND };
+  scene.next = { released: 0, nextMs: 3 * SECOND, waitsForPlace: false };
   expect(await scene.countWithin(0)).toBe(0);
   await scene.countWithin(10 * SECOND);
   expect(await scene.countWithin(2 * SECOND)).toBe(0);
-  scene.next = { released: 1, nextMs: HOUR };
+  scene.next = { released: 1, nextMs: HOUR, waitsForPlace: false };
   expect(await scene.countWithin(1 * SECOND)).toBe(1);
   expect(await scene.countWithin(9.9 * SECOND)).toBe(0);
   expect(await scene.countWithin(0.2 * SECOND)).toBe(1);
@@ -71,10 +90,10 @@ test("an event wakes it, many at once for one round, and other events do not", a
 
 test("what is due and left to another process is looked at again after a second, the rest of many at once", async () => {
   const { scene, close } = openScene();
-  scene.next = { released: 0, nextMs: -5 };
+  scene.next = { released: 0, nextMs: -5, waitsForPlace: false };
   await scene.countWithin(10 * SECOND);
   expect(await scene.countWithin(10 * SECOND)).toBe(10);
-  scene.next = { released: 256, nextMs: 0 };
+  scene.next = { released: 256, nextMs: 0, waitsForPlace: false };
   await scene.countWithin(SECOND);
   expect(await scene.countWithin(SECOND)).toBe(50);
   await close();
@@ -90,4 +109,26 @@ test("a store that cannot be asked is asked again, and a closed one never", asyn
   scene.emit("held");
   expect(await scene.countWithin(HOUR)).toBe(0);
   vi.useRealTimers();
+});
+
+test("while some wait for a place, an end wakes it, also one in another process; a start of a run does not, and otherwise no end does", async () => {
+  const { scene, close } = openScene();
+  scene.next = { released: 0, nextMs: null, waitsForPlace: true };
+  scene.emit("held");
+  await scene.countWithin(100);
+  // Every two seconds, where a notification is lost.
+  expect(await scene.countWithin(4 * SECOND)).toBe(2);
+  const ends = ["SUCCEEDED", "FAILED", "UNKNOWN", undefined] as const;
+  for (const status of ends) {
+    scene.emitChanged(status);
+    expect(await scene.countWithin(50)).toBe(1);
+  }
+  scene.emitChanged("RUNNING");
+  scene.emitChanged("PENDING");
+  expect(await scene.countWithin(50)).toBe(0);
+  scene.next = { released: 0, nextMs: null, waitsForPlace: false };
+  await scene.countWithin(2 * SECOND);
+  for (const status of ends) scene.emitChanged(status);
+  expect(await scene.countWithin(SECOND)).toBe(0);
+  await close();
 });

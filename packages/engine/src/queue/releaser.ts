@@ -1,7 +1,11 @@
+import { isFinal } from "@platform/contract/execution";
+import { readMonotonic } from "../base/monotonic.ts";
 import { SECOND } from "../base/time.ts";
 import type { Logger } from "../base/logger.ts";
 import { createTimers } from "../base/timers.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
+import type { DueRound } from "../store/held.ts";
+import type { StoreEvent } from "../store/store-event.ts";
 
 /*
  * Rounds that bring executions which are held into the queue: at each event that says that a round may be due, and when the next one is due. An
@@ -9,6 +13,8 @@ import type { ExecutionStore } from "../store/execution-store.ts";
  */
 
 const LONGEST_PAUSE_MS = 10 * SECOND;
+/** While some wait for a place: the notification of an end may be lost. */
+const LONGEST_WAITING_PAUSE_MS = 2 * SECOND;
 /** Between two rounds: what comes together is released together. */
 const SHORTEST_PAUSE_MS = 20;
 /** What is due was left to another process, or the store could not be asked. */
@@ -26,6 +32,8 @@ export function startReleaser({ store, logger }: ReleaserOptions): () => Promise
   let round: Promise<void> | null = null;
   let isAskedFor = false;
   let isClosed = false;
+  // Until the first round has said it.
+  let waitsForPlace = true;
 
   const begin = (): void => {
     round ??= run().finally(() => {
@@ -35,11 +43,12 @@ export function startReleaser({ store, logger }: ReleaserOptions): () => Promise
   const run = async (): Promise<void> => {
     timers.clear("round");
     isAskedFor = false;
-    const pauseMs = await step({ store, logger });
+    const { pauseMs, waitsForPlace: waits } = await step({ store, logger });
+    waitsForPlace = waits;
     if (!isClosed) timers.set("round", isAskedFor ? SHORTEST_PAUSE_MS : pauseMs, begin);
   };
-  const unsubscribe = store.subscribe(({ type }) => {
-    if (isClosed || (type !== "held" && type !== "reset")) return;
+  const unsubscribe = store.subscribe((event) => {
+    if (isClosed || !mayRelease(event, waitsForPlace)) return;
     if (round !== null) isAskedFor = true;
     else timers.set("round", SHORTEST_PAUSE_MS, begin);
   });
@@ -52,15 +61,35 @@ export function startReleaser({ store, logger }: ReleaserOptions): () => Promise
   };
 }
 
-/** One round; after how many milliseconds the next one is due. */
-async function step({ store, logger }: ReleaserOptions): Promise<number> {
+/** Whether something may be due after the event. What has ended has given back its place; a record that is not there may be of what has. */
+function mayRelease(event: StoreEvent, waitsForPlace: boolean): boolean {
+  if (event.type === "held" || event.type === "reset") return true;
+  if (event.type !== "changed" || !waitsForPlace) return false;
+  return event.record === undefined || isFinal(event.record.status);
+}
+
+/** What one round says of the next. */
+interface Next {
+  readonly pauseMs: number;
+  readonly waitsForPlace: boolean;
+}
+
+async function step({ store, logger }: ReleaserOptions): Promise<Next> {
+  const begunAt = readMonotonic();
   try {
-    const { released, nextMs } = await store.releaseDue();
-    if (nextMs === null) return LONGEST_PAUSE_MS;
-    if (nextMs <= 0) return released > 0 ? SHORTEST_PAUSE_MS : RETRY_MS;
-    return Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, nextMs));
+    const round = await store.releaseDue();
+    // Rounds take half of the time at most, however many there are that wait.
+    const shortest = Math.max(SHORTEST_PAUSE_MS, readMonotonic() - begunAt);
+    return { pauseMs: findPause(round, shortest), waitsForPlace: round.waitsForPlace };
   } catch (error) {
     logger.warn({ err: error }, "executions that are due could not be released; trying again");
-    return RETRY_MS;
+    return { pauseMs: RETRY_MS, waitsForPlace: true };
   }
+}
+
+function findPause({ released, nextMs, waitsForPlace }: DueRound, shortest: number): number {
+  const longest = waitsForPlace ? LONGEST_WAITING_PAUSE_MS : LONGEST_PAUSE_MS;
+  if (nextMs === null) return longest;
+  if (nextMs <= 0) return released > 0 ? shortest : RETRY_MS;
+  return Math.min(longest, Math.max(shortest, nextMs));
 }

@@ -26,6 +26,7 @@ import type { ExecutionProgress, ProgressStore } from "./execution-progress.ts";
 import type { BatchStore } from "./batches.ts";
 import type { DelayedState, DueStore } from "./held.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
+import type { LimitLine } from "./limit-line.ts";
 import type { Owner } from "./owner.ts";
 import type { StoreEvent } from "./store-event.ts";
 import type { Watched, WatchedChange } from "./watched.ts";
@@ -124,6 +125,8 @@ export interface NewExecution {
   readonly references: PinnedInputs;
   /** Its class in the queue, see `QueuedState`; missing: 0. */
   readonly priority?: number;
+  /** The service, where that has limits: it is held until there is a place for it; missing: it has none. */
+  readonly limitKey?: string;
   /** For how long its service keeps it; missing: as the platform keeps others. */
   readonly kept?: KeptDays;
   /** Where the result is stored besides; missing: nowhere. */
@@ -322,6 +325,8 @@ export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, 
   readonly countPending: () => Promise<ReadonlyMap<string, number>>;
   /** Places in the queue, in its order, see SURVEY. */
   readonly surveyQueue: () => Promise<readonly QueuePlace[]>;
+  /** Who waits for a place of a limit, see LIMIT_SURVEY. */
+  readonly surveyLimits: () => Promise<readonly LimitLine[]>;
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
 }
 

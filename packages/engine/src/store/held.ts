@@ -3,14 +3,19 @@
  * looks at the queue sees it. A round releases what is due into the queue, with the place that one started at that moment would get.
  */
 
-/** Why an execution is PENDING but not in the queue. START_AT: its start has asked for a later time. */
-export type HeldReason = "START_AT";
+/**
+ * Why an execution is PENDING but not in the queue. START_AT: its start has asked for a later time. LIMIT: its service has limits, and there is no
+ * place for it.
+ */
+export type HeldReason = "START_AT" | "LIMIT";
 
 /** Of an execution that is PENDING and held. */
 export interface DelayedState {
   readonly held: HeldReason;
   /** Milliseconds since the epoch; null: it is not held for a time. */
   readonly startAt: number | null;
+  /** The service whose limits it is subject to; missing: none. */
+  readonly limitKey?: string;
 }
 
 /** What a round has done. */
@@ -19,6 +24,8 @@ export interface DueRound {
   readonly released: number;
   /** After how many milliseconds something is due next, 0 or less: it is already; null: nothing is held for a time. */
   readonly nextMs: number | null;
+  /** Whether some wait for a place: whatever ends may make one. */
+  readonly waitsForPlace: boolean;
 }
 
 /** Brings executions that are held into the queue. */

@@ -18,7 +18,11 @@ export function createReleases(entries: MemoryEntries): DueStore {
       }
       if (due.length > 0) entries.emit({ type: "pending" });
       const next = held[due.length];
-      return { released: due.length, nextMs: next === undefined ? null : next.execution.startAt - now };
+      return {
+        released: due.length,
+        nextMs: next === undefined ? null : next.execution.startAt - now,
+        waitsForPlace: false,
+      };
     },
   };
 }

@@ -45,6 +45,7 @@ export function createMemoryStore(noteState?: NoteState): ExecutionStore {
       }
       return counts;
     },
+    surveyLimits: async () => [],
     surveyQueue: async () =>
       entries
         .listPending()

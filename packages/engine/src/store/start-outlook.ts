@@ -31,5 +31,5 @@ export interface StartPrice {
 /** What decides about a start besides its body. */
 export type ForeseenStart = Pick<
   NewExecution,
-  "owner" | "versionId" | "resources" | "timeoutSeconds" | "priority" | "startAt"
+  "owner" | "versionId" | "resources" | "timeoutSeconds" | "priority" | "startAt" | "limitKey"
 >;

@@ -8,6 +8,7 @@ const PLACE: QueuePlace = {
   ahead: 0,
   isPaused: false,
   startAt: null,
+  isLimited: false,
   setbacks: 0,
   retried: 0,
   workers: [WORKER],

@@ -32,9 +32,10 @@ export function explainWaiting({ status, needs, isPreparing, place }: Waiting): 
 }
 
 function explainPlace(needs: Resources, place: QueuePlace): ExecutionExplanation {
-  const { ahead, workers, typicalWaitMs, isPaused, startAt } = place;
+  const { ahead, workers, typicalWaitMs, isPaused, isLimited, startAt } = place;
   if (startAt !== null)
     return { needs, reason: "DELAYED", text: `It is not to start before ${formatTimestamp(startAt)} UTC.` };
+  if (isLimited) return { needs, reason: "LIMITED", text: LIMITED };
   const largest = findLargest(workers.map(({ free }) => free));
   const known = {
     needs,
@@ -59,6 +60,9 @@ function explainPlace(needs: Resources, place: QueuePlace): ExecutionExplanation
   if (!hasRoom) return say("NO_CAPACITY", "It is the next one.", ...room);
   return say("NEXT", "It is the next one, and a worker has room for it.");
 }
+
+const LIMITED =
+  "As many executions of the service, or of its subscription, run at one time as the policy of the service allows. It enters the queue when one of them has ended.";
 
 /** By vCPUs, then by memory. */
 function findLargest(free: readonly Resources[]): Resources | null {

@@ -52,5 +52,8 @@ export const PROMOTE_LOCK = 7_362_319;
 /** One process at a time releases executions that are held. Held by the statement. */
 export const RELEASE_LOCK = 7_362_320;
 
+/** One process at a time gives places of limits. Held by the transaction that counts and gives them. */
+export const RELEASE_LIMITED_LOCK = 7_362_321;
+
 /** One test process at a time creates the template of the test databases. Held by the session. */
 export const TEST_TEMPLATE_LOCK = 7_362_399;

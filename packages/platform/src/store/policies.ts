@@ -6,7 +6,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../postgres/database.ts";
 import { noteAudit, noteUnchanged } from "./audit/trail.ts";
 import type { AuditChange } from "./audit/trail.ts";
-import { ACCESS_CHANNEL } from "./base/channels.ts";
+import { ACCESS_CHANNEL, EXECUTIONS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
@@ -119,7 +119,8 @@ async function putPolicy(
   const [row] = await run<PolicyRecord>({
     text: `with p as (
         insert into service_policy (service_key, revision, policy, created_by) values ($1, $2, $3, $4) returning *
-      ) select ${COLUMNS} from p cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || p.service_key)`,
+      ) select ${COLUMNS} from p cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || p.service_key)
+        cross join lateral pg_notify('${EXECUTIONS_CHANNEL}', 'policy:held') as released`,
     values: [serviceKey, replaces + 1, JSON.stringify(policy), by],
     audited: ["policy.put"],
   });

@@ -110,9 +110,9 @@ function isEnough(request: ClaimRequest, executions: readonly NewExecution[]): b
   let cpu = toFreeThousandths(free.cpu);
   let memory = toFreeThousandths(free.memory);
   let bytes = MAX_BYTES;
-  for (const { resources, body, versionId, startAt } of executions) {
+  for (const { resources, body, versionId, startAt, limitKey } of executions) {
     // By the clock of the database it may be held.
-    if (startAt !== undefined) return false;
+    if (startAt !== undefined || limitKey !== undefined) return false;
     const { cpu_milli, memory_milli } = toStoredResources(resources);
     cpu -= cpu_milli;
     memory -= memory_milli;

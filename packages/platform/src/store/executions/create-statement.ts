@@ -52,19 +52,19 @@ const NOTHING: Additions = {
  * SQL: inserts what is new, up to the limits of the owners. Parameters: lowest id in the queue, lowest id of the day after tomorrow,
  * worker, claim id, lease in seconds and sandbox level of a claim (null: there is none), arrays of the first columns of `input`,
  * bodies ($16), origin of events, starts and lengths in the bodies, days for which the service keeps results and logs, priorities, when it
- * retries, and when they are to begin, in milliseconds since the epoch; of KEYED the hashes of keys and requests.
+ * retries, and when they are to begin, in milliseconds since the epoch, and services that have limits; of KEYED the hashes of keys and requests.
  */
 const buildCreate = (given: Partial<Additions>): string => {
   const { more, arrays, columns, unused, candidates, admitted, inserted } = { ...NOTHING, ...given };
   return `with input as (
     select * from unnest($7::uuid[], $8::text[], $9::uuid[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::text[],
-        $18::int[], $19::int[], $20::smallint[], $21::smallint[], $22::smallint[], $23::jsonb[], $24::float8[]${arrays})
+        $18::int[], $19::int[], $20::smallint[], $21::smallint[], $22::smallint[], $23::jsonb[], $24::float8[], $25::uuid[]${arrays})
       -- The position keeps the order in which the executions of an owner were added.
       with ordinality
       as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, result_days, log_days, priority, retries,
-        start_ms, ${columns}position)
+        start_ms, limit_key, ${columns}position)
   ), ${LOCK_OWNERS}, ${LOCK_QUOTAS}, ${unused}placed as (
-    select *, to_timestamp(start_ms / 1000) as start_at, case when to_timestamp(start_ms / 1000) > now() then 'START_AT' end as held
+    select *, to_timestamp(start_ms / 1000) as start_at, case when to_timestamp(start_ms / 1000) > now() then 'START_AT' when limit_key is not null then 'LIMIT' end as held
     from ${candidates}
   ), ${describeRanks("placed")}, allowed as (
     select r.*, room.months[known.at] as quota_month, room.holds[known.at] as cpu_held
@@ -76,10 +76,10 @@ const buildCreate = (given: Partial<Additions>): string => {
     -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
     -- that a claim gives (claim.ts), and starts at the moment of its creation: now() is not cut as that is.
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, held, status, attempt, worker_id, claim_id, started_at, lease_until,
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, held, limit_key, status, attempt, worker_id, claim_id, started_at, lease_until,
       sandbox_level)
     select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, held, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, held, limit_key, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
       case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then created_at end,
       case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
     from ${inserted} cross join claim cross join lateral (select ${createdIn("quota_month")} as created_at) moment on conflict do nothing
@@ -119,7 +119,7 @@ const pin = (inserted: string): string => `, pinned as (
   )`;
 
 const KEYED = {
-  arrays: ", $25::uuid[], $26::uuid[]",
+  arrays: ", $26::uuid[], $27::uuid[]",
   columns: "key_hash, request_hash, ",
   unused: `${UNUSED}, `,
   candidates: "unused",

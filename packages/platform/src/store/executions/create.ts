@@ -237,6 +237,7 @@ async function insertExecutions(
       executions.map(({ priority = 0 }) => priority),
       executions.map(describeRetries),
       executions.map(({ startAt }) => startAt ?? null),
+      executions.map(({ limitKey }) => limitKey ?? null),
       ...(isKeyed ? listKeys(executions) : []),
     ],
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.

@@ -33,6 +33,7 @@ import { readChanges } from "./read-changes.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
 import { createRelease } from "./release.ts";
+import { surveyLimits } from "./survey-limits.ts";
 import { surveyQueue } from "./survey-queue.ts";
 import { createPromotion } from "./promote.ts";
 import type { ReadHorizon } from "./queue-horizon.ts";
@@ -213,11 +214,12 @@ function createReads(database: Database) {
     readResult: (id, ownerId) => readResult(database, id, ownerId),
     readDigests: (id, ownerId) => readDigests(database, id, ownerId),
     readCheckpoint: (id, ownerId) => readCheckpoint(database, id, ownerId),
+    surveyQueue: () => surveyQueue(database),
+    surveyLimits: () => surveyLimits(database),
     readLog: (id, ownerId, cursor, pageBytes) => readLog(database, { id, ownerId, cursor, pageBytes }),
     readChanges: (watched) => readChanges(database, watched),
     wasRemoved: (id) => wasRemoved(database, id),
     list: (ownerId, filter) => listExecutions(database, ownerId, filter),
     countPending: () => countPending(database),
-    surveyQueue: () => surveyQueue(database),
   } satisfies Partial<ExecutionStore>;
 }

@@ -8,6 +8,8 @@ import { IS_LIVE } from "./workers.ts";
 export const QUEUE_REASONS = [
   "QUEUE",
   "START_AT",
+  // Here for limits of subscriptions as well: to tell them apart, places would have to be counted.
+  "SERVICE_LIMIT",
   "SETBACK",
   "NO_WORKER",
   "NO_LARGE_WORKER",
@@ -32,6 +34,7 @@ const MEASURE = `with live as materialized (select w.cpu_milli, w.memory_milli f
   select reason, count(*)::int as count, min(${selectMilliseconds("since")}) as "oldestAt", (select count(*)::int from live) as workers
   from (
     select ${selectReadySince("e")} as since, case
+        when e.held = 'LIMIT' then 'SERVICE_LIMIT'
         when e.held is not null then e.held
         when e.not_before > now() then 'SETBACK'
         when not exists (select 1 from live) then 'NO_WORKER'

@@ -2,7 +2,7 @@ import type { ExecutionStatus } from "@platform/contract/execution";
 import type { SandboxLevel } from "@platform/contract/sandbox";
 import type { Metadata } from "@platform/engine/python/port/runtime";
 import type { ExecutionRecord, NewExecution } from "@platform/engine/store/execution-store";
-import type { HeldReason } from "@platform/engine/store/held";
+import type { DelayedState, HeldReason } from "@platform/engine/store/held";
 import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
 import { selectAttempts } from "./attempts.ts";
@@ -58,6 +58,8 @@ export interface LiveRow {
   readonly held: HeldReason | null;
   /** When it is to begin; milliseconds since the epoch. */
   readonly startAt: number | null;
+  /** The service whose limits it is subject to. */
+  readonly limitKey: string | null;
   readonly leaseUntil: number | null;
   readonly isPreparing: boolean | null;
 }
@@ -70,23 +72,28 @@ export function selectLive(alias: string): string {
     case when ${pending} and ${alias}.retried > 0 and ${alias}.setbacks = 0 and ${alias}.not_before > now()
       then ${selectMilliseconds(`${alias}.not_before`)} end as "retryAt",
     case when ${pending} then ${alias}.held end as held, case when ${pending} then ${selectMilliseconds(`${alias}.start_at`)} end as "startAt",
+    case when ${pending} then ${alias}.limit_key end as "limitKey",
     ${selectMilliseconds(`${alias}.lease_until`)} as "leaseUntil", case when ${alias}.lease_until is not null then ${describePreparing(alias)} end as "isPreparing"`;
 }
 
 /** SQL: the columns of a LiveRow of what is final. */
 export const NOT_LIVE = `null::smallint as priority, null::float8 as rank, null::boolean as "isPausing", null::float8 as "retryAt", null::text as held,
-    null::float8 as "startAt", null::float8 as "leaseUntil",
+    null::float8 as "startAt", null::uuid as "limitKey", null::float8 as "leaseUntil",
     null::boolean as "isPreparing"`;
 
 /** The record that a row stands for, with what is true of it at this moment. */
 export function toLiveRecord(row: RecordRow & LiveRow): ExecutionRecord {
   const record = toRecord(row);
-  const { priority, rank, leaseUntil, retryAt, held, startAt } = row;
-  if (held !== null) return { ...record, live: { held, startAt } };
+  const { priority, rank, leaseUntil, retryAt, held, startAt, limitKey } = row;
+  if (held !== null) return { ...record, live: describeHeld(held, startAt, limitKey) };
   if (leaseUntil !== null) return { ...record, live: { leaseUntil, isPreparing: row.isPreparing === true } };
   if (priority === null || rank === null) return record;
   const live = { priority, rank, isPausing: row.isPausing === true };
   return { ...record, live: retryAt === null ? live : { ...live, retryAt } };
+}
+
+function describeHeld(held: HeldReason, startAt: number | null, limitKey: string | null): DelayedState {
+  return { held, startAt, ...(limitKey === null ? {} : { limitKey }) };
 }
 
 /** The record that a row stands for. */
@@ -127,7 +134,7 @@ export function toNewRecord(
   createdAt: number,
   held: HeldReason | null,
 ): ExecutionRecord {
-  const { id, owner, versionId, kept, startAt = null } = execution;
+  const { id, owner, versionId, kept, startAt = null, limitKey = null } = execution;
   return {
     id,
     ownerId: owner.id,
@@ -140,7 +147,7 @@ export function toNewRecord(
     sandboxLevel: null,
     failure: null,
     ...(kept === undefined ? {} : { kept }),
-    ...(held === null ? {} : { live: { held, startAt } }),
+    ...(held === null ? {} : { live: describeHeld(held, startAt, limitKey) }),
   };
 }
 

@@ -14,6 +14,8 @@ export interface QueuePlace {
   readonly isPaused: boolean;
   /** When it is to enter the queue, as its start has asked; milliseconds since the epoch. Null: it is there. */
   readonly startAt: number | null;
+  /** Whether it waits for a place of a limit of its service's policy. */
+  readonly isLimited: boolean;
   /** How often it was given back since it could not be started. */
   readonly setbacks: number;
   /** How many attempts have failed that are followed by another. */
@@ -42,6 +44,7 @@ const PLACE = `with self as materialized (
   )
   select coalesce(self.not_before > now(), false) as "isPaused", self.setbacks, self.retried,
     case when self.held = 'START_AT' then ${selectMilliseconds("self.start_at")} end as "startAt",
+    coalesce(self.held = 'LIMIT', false) as "isLimited",
     (select count(*)::int from (
       (select 1 from execution e where ${isQueued("e")} and e.priority > self.priority limit ${MOST_AHEAD})
       union all
