@@ -44,6 +44,8 @@ export class PartDamaged extends Error {}
 
 /** Written at once: chunks of a request are small. */
 const GROUP_BYTES = 1 * MEGABYTE;
+/** Room for a group, and what a chunk has beyond it. */
+const PIECE_BYTES = GROUP_BYTES + 64 * KILOBYTE;
 /** A slow modem. Who sends less takes a place without need. */
 const PACE: PartPace = { bytesPerSecond: 4 * KILOBYTE, behindMs: 1 * MINUTE };
 /** What a killed process loses at most: so much, or what came in so much time. */
@@ -106,6 +108,7 @@ interface Writer {
 function createWriter({ file, position, sum, digest, onLasting, signal }: PartTarget): Writer {
   let group: Uint8Array[] = [];
   let grouped = 0;
+  let piece = Buffer.alloc(0);
   let written = 0;
   let lasting = 0;
   let lastingAt = readMonotonic();
@@ -118,10 +121,17 @@ function createWriter({ file, position, sum, digest, onLasting, signal }: PartTa
     lastingAt = readMonotonic();
   };
   const flush = async (): Promise<void> => {
-    const buffer = Buffer.concat(group, grouped);
+    // Into the same memory: the client of a part of 5 GB sends for minutes, and new memory for each group waits for its collection.
+    if (piece.length < grouped) piece = Buffer.allocUnsafe(Math.max(grouped, PIECE_BYTES));
+    let filled = 0;
+    for (const chunk of group) {
+      piece.set(chunk, filled);
+      filled += chunk.length;
+    }
     group = [];
     grouped = 0;
     signal.throwIfAborted();
+    const buffer = piece.subarray(0, filled);
     await writeAll(file, buffer, position + written);
     digest?.update(buffer);
     written += buffer.length;
