@@ -114,20 +114,28 @@ function formatLine(command: Commander, helper: Help, width: number): string {
   return `  ${helper.subcommandTerm(command).padEnd(width)}  ${helper.subcommandDescription(command)}`;
 }
 
+/** The second words of the commands that begin with this one. */
+function listActions(word: string, { groups }: Pick<ProgramOptions, "groups">): string {
+  const names = groups.flatMap(({ commands }) => commands.map(({ name }) => name.split(" ")));
+  return names
+    .flatMap(([group, action]) => (group === word && action !== undefined ? [action] : []))
+    .join(", ");
+}
+
+/** What the help of all says of a command: also which others begin with it. */
+function summarize({ name, summary }: Command, options: ProgramOptions): string {
+  const actions = listActions(name, options);
+  return actions === "" ? summary : `${summary}; ${actions}: 'platform ${name} --help' says more`;
+}
+
 /** The command that others belong to whose names begin with its word, as `tokens` of `tokens create`. */
 function findGroup(program: Commander, word: string, options: ProgramOptions): Commander {
   const known = program.commands.find((command) => command.name() === word);
   if (known !== undefined) return known;
-  const actions = options.groups
-    .flatMap(({ commands }) => commands)
-    .flatMap(({ name }) => {
-      const [group, action] = name.split(" ");
-      return group === word && action !== undefined ? [action] : [];
-    });
   return program
     .command(word)
     .usage("<command> [arguments] [options]")
-    .summary(`${actions.join(", ")}: 'platform ${word}' says more`)
+    .summary(`${listActions(word, options)}: 'platform ${word}' says more`)
     .helpOption("-h, --help", "Show this help")
     .showHelpAfterError(`Run 'platform ${word} --help' for its commands, 'platform help' for all.`)
     .helpCommand(false);
@@ -145,7 +153,7 @@ function addCommand(
   const names = Object.keys(command.arguments);
   const child = parent
     .command(word, { isDefault: command.isDefault === true })
-    .summary(command.summary)
+    .summary(summarize(command, options))
     .description([`${command.summary}.`, ...command.description].join("\n\n"))
     .helpOption("-h, --help", "Show this help")
     .showHelpAfterError(`Run 'platform ${command.name} --help' for usage and examples.`)
