@@ -260,3 +260,18 @@ test("the schedules of an organisation that is deleted are deleted", async () =>
   expect(ended.statusCode).toBe(204);
   expect(await count("schedule where id = $1", id)).toBe(0);
 });
+
+test("none is made in an organisation that was deleted meanwhile: nothing would delete it any more", async () => {
+  const late = await createTestUser(here);
+  const { serviceKey } = await createTestService(here, late);
+  await scene.home.database.query({
+    text: "update organisation set deleted_at = now() where id = $1",
+    values: [late.organisationId],
+  });
+  const target = { serviceKey, version: null, subscriptionId: null };
+  const times = { cron: "0 0 1 1 *", timeZone: "UTC", overlap: "skip" } as const;
+  const author = { by: late.userId, enabled: true, findNext: () => Date.now() };
+  const given = { name: "late", body: "{}", ...times, ...target };
+  const making = here.stores.schedules.create(late.organisationId, given, author);
+  await expect(making).rejects.toMatchObject({ code: "FORBIDDEN" });
+});

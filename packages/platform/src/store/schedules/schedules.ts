@@ -1,4 +1,5 @@
 import type { Schedule } from "@platform/contract/platform-api/schedules";
+import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { noteAudit } from "../audit/trail.ts";
@@ -65,7 +66,7 @@ export interface ScheduleStore {
   /** Newest first. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ScheduleRecord>>;
   readonly find: (key: ScheduleKey) => Promise<ScheduleRecord | null>;
-  /** @throws Problem QUOTA_EXCEEDED */
+  /** @throws Problem QUOTA_EXCEEDED, FORBIDDEN: the organisation was deleted meanwhile */
   readonly create: (
     organisationId: string,
     given: GivenSchedule,
@@ -152,11 +153,12 @@ async function insertSchedule(
   run: RunStatement,
   { organisationId, given, author: { by, enabled = true, findNext } }: NewSchedule,
 ): Promise<ScheduleRecord> {
-  // Its deletion waits, and deletes what is made now.
-  await run({
-    text: "select id from organisation where id = $1 for no key update",
+  // Its deletion waits, and deletes what is made now. After it, nobody would.
+  const held = await run({
+    text: "select id from organisation where id = $1 and deleted_at is null for no key update",
     values: [organisationId],
   });
+  if (held.length === 0) throw new Problem("FORBIDDEN", "The organisation was deleted meanwhile.");
   await requireRoom(run, "schedules", {
     text: "from schedule where organisation_id = $1",
     values: [organisationId],
