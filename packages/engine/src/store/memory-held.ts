@@ -8,7 +8,7 @@ export function createReleases(entries: MemoryEntries): DueStore {
     releaseDue: async () => {
       const held = [...entries.byId.values()]
         .filter(isHeldForTime)
-        .toSorted((a, b) => a.execution.startAt - b.execution.startAt);
+        .sort((a, b) => a.execution.startAt - b.execution.startAt);
       const now = Date.now();
       const due = held.filter(({ execution }) => execution.startAt <= now);
       for (const entry of due) {
