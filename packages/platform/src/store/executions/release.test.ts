@@ -68,7 +68,7 @@ test("while another process is at a round, one does nothing; what that one leave
   expect(meanwhile.map(({ released }) => released)).toEqual([0]);
   expect(meanwhile[0]?.nextMs).toBeLessThanOrEqual(0);
   expect((await store.releaseDue()).released).toBe(1);
-  expect(await store.releaseDue()).toEqual({ released: 0, nextMs: null });
+  expect(await store.releaseDue()).toEqual({ released: 0, nextMs: null, waitsForPlace: false });
 });
 
 test("many that are due at the same time are released by several statements, each once", async () => {
