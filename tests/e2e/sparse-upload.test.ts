@@ -25,7 +25,7 @@ const LONG = { timeout: IS_FULL ? 20 * 60_000 : 240_000 };
 /** What the platform may grow by, whatever is sent. */
 const MAX_GROWTH = 64 * MEGABYTE;
 /** Sent before: what is only needed once, and what a process does on its own in its first seconds, is not counted. */
-const WARM_UP_BYTES = BYTES / 16;
+const WARM_UP_BYTES = IS_FULL ? BYTES / 16 : BYTES / 4;
 type Client = "tus-js-client" | "platform pools upload";
 const CLIENTS: readonly Client[] = IS_FULL ? ["tus-js-client", "platform pools upload"] : ["tus-js-client"];
 /** What is stored has no holes. Where objects are in a bucket, a file is on its way to it as well; the platform leaves a gigabyte free. */
