@@ -89,6 +89,22 @@ describe("executions are cancelled", () => {
     ]);
   });
 
+  test("that wait for their next attempt: their failure says so, as that of one cancelled alone", async () => {
+    const execution = createExecution({
+      owner: job,
+      versionId: scene.service.versionId,
+      retries: { onError: { max: 1, backoffSeconds: 600 } },
+    });
+    await scene.store.create(execution);
+    const [claim] = (await scene.store.claim(request({ onlyId: execution.id }))).claims;
+    if (claim === undefined) throw new Error("nothing was claimed");
+    await scene.store.retry(claim, { status: "FAILED", code: "EXECUTION_ERROR", detail: "busy" }, 600);
+    expect((await cancel({ ids: [execution.id] })).body).toMatchObject({ cancelled: 1 });
+    expect((await read(job, execution.id))?.failure?.detail).toBe(
+      "The execution was cancelled before its next attempt began.",
+    );
+  });
+
   test("by a filter, if there are about as many as were expected", async () => {
     const ids = await Promise.all(Array.from({ length: 21 }, () => start(job)));
     const [other, foreign] = [await start(outgoing), await start(incoming)];

@@ -5,7 +5,7 @@ import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
-import { cancelExecutionsOf } from "./executions/end-owners.ts";
+import { cancelExecutionsOf } from "./executions/cancel-many.ts";
 
 /** An application of an organisation. */
 export interface ApplicationRecord {

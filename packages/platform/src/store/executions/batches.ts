@@ -48,7 +48,7 @@ export function createBatchStore(database: Database): BatchStore {
     },
     readStates: (ids, ownerId) => readStates(database, ids, ownerId),
     cancelBatch: (id, ownerId) => cancelBatch(database, id, ownerId),
-    cancelMany: (ids, ownerId) => cancelMany(database, ids, ownerId),
+    cancelMany: (ids, ownerId) => cancelMany(database.query, ids, ownerId),
   };
 }
 

@@ -1,6 +1,6 @@
 import { CANCELLED_BEFORE } from "@platform/engine/store/execution-store";
 import { CANCELLED_BETWEEN } from "@platform/engine/store/retry-rules";
-import type { Database } from "../../postgres/database.ts";
+import type { RunStatement, Statement } from "../../postgres/database.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
 import { SETTLE } from "./hold.ts";
@@ -10,41 +10,90 @@ import { noteStates } from "./note-states.ts";
 /** No store has this name, so all of them are notified, that of this process as well. */
 const ORIGIN = "";
 
-/** The bounds of the ids make PostgreSQL skip the partitions of other days. */
-const IS_DUE =
-  "e.id = any ($2::uuid[]) and e.id >= $3::uuid and e.id <= $4::uuid and (e.owner_id = $1::uuid and e.status in ('PENDING', 'RUNNING')) is true";
+const UNENDED = "e.status in ('PENDING', 'RUNNING')";
 
-const TEXT = `with due as materialized (
+/**
+ * Cancels all executions `e` that are due, each as a single one is (cancel.ts), and notes in the feed what ends here. `isDue` says that they have
+ * not ended. Parameters: why those ended that have no attempt, and the others; `isDue` has its own from $3 on.
+ */
+const describeCancel = (isDue: string): string => `with due as materialized (
     -- In the order of ids, as far as others keep to one. A claim that takes a row at the same time is waited for.
-    select e.id from execution e where ${IS_DUE} order by e.id for no key update
+    select e.id from execution e where ${isDue} order by e.id for no key update
   ), ended as (
-    -- As a single one is cancelled (cancel.ts).
     update execution e set
       cancel_requested = true,
       status = case e.status when 'PENDING' then 'FAILED' else e.status end,
       ended_at = case e.status when 'PENDING' then now() end,
       failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
-      failure_detail = case e.status when 'PENDING' then case when e.retried > 0 then $6 else $5 end end
-    where ${IS_DUE} and (select count(*) from due) > 0 returning e.*
+      failure_detail = case e.status when 'PENDING' then case when e.retried > 0 then $2 else $1 end end
+    where ${isDue} and (select count(*) from due) > 0 returning e.*
   ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended", "status = 'FAILED'")}, numbered as (
     select id, case status when 'FAILED' then 'changed' else 'cancel' end as kind,
       (row_number() over (partition by status) - 1) / ${MAX_NOTIFIED_IDS} as part
     from ended
   )
-  select pg_notify('${EXECUTIONS_CHANNEL}', '${ORIGIN}:' || kind || ':' || ${selectPayloadIds("id")}) from numbered group by kind, part`;
+  select (select count(*)::int from ended) as cancelled,
+    pg_notify('${EXECUTIONS_CHANNEL}', '${ORIGIN}:' || kind || ':' || ${selectPayloadIds("id")})
+  from numbered group by kind, part`;
+
+/** The bounds of the ids make PostgreSQL skip the partitions of other days. */
+const AMONG_IDS = "e.id = any ($4::uuid[]) and e.id >= $5::uuid and e.id <= $6::uuid";
+
+const OF_OWNER = describeCancel(`${AMONG_IDS} and (e.owner_id = $3::uuid and ${UNENDED}) is true`);
+/** An organisation's own are its jobs, and what its applications have started: `organisation_id` has both. */
+const OF_ORGANISATION = describeCancel(
+  `${AMONG_IDS} and (e.organisation_id = $3::uuid and ${UNENDED}) is true`,
+);
+const OF_SUBSCRIPTIONS = describeCancel(`e.owner_id = any ($3::uuid[]) and ${UNENDED}`);
+
+const CANCELLED = [CANCELLED_BEFORE.detail, CANCELLED_BETWEEN.detail] as const;
+const SUBSCRIPTION_ENDED = [
+  "Its subscription was ended before the execution began.",
+  "Its subscription was ended before its next attempt began.",
+] as const;
 
 /** `ExecutionStore.cancelMany` for PostgreSQL. */
-export async function cancelMany(
-  database: Pick<Database, "query">,
-  ids: readonly string[],
-  ownerId: string,
-): Promise<void> {
+export async function cancelMany(run: RunStatement, ids: readonly string[], ownerId: string): Promise<void> {
   if (ids.length === 0) return;
-  const sorted = [...ids].sort();
-  await database.query({
-    name: "execution-cancel-many",
-    text: TEXT,
-    values: [ownerId, sorted, sorted[0], sorted.at(-1), CANCELLED_BEFORE.detail, CANCELLED_BETWEEN.detail],
-    idempotent: true,
+  const values = [...CANCELLED, ownerId, ...describeIds(ids)];
+  await cancel(run, { name: "execution-cancel-many", text: OF_OWNER, values, idempotent: true });
+}
+
+/** Cancels those of the ids that are the organisation's own and have not ended; returns how many. */
+export async function cancelManyOf(
+  run: RunStatement,
+  ids: readonly string[],
+  organisationId: string,
+): Promise<number> {
+  const values = [...CANCELLED, organisationId, ...describeIds(ids)];
+  return await cancel(run, {
+    name: "execution-cancel-many-of",
+    text: OF_ORGANISATION,
+    values,
+    audited: ["executions.cancel"],
   });
+}
+
+/**
+ * Cancels all executions of subscriptions that the transaction has ended: nobody could read their results or cancel them any more, and
+ * each would cost something. Those that wait end here, those that run when their workers have been told. After the change of the
+ * subscriptions' rows, which has waited for starts under way: none is missed.
+ */
+export async function cancelExecutionsOf(
+  run: RunStatement,
+  subscriptionIds: readonly string[],
+): Promise<void> {
+  if (subscriptionIds.length === 0) return;
+  await cancel(run, { text: OF_SUBSCRIPTIONS, values: [...SUBSCRIPTION_ENDED, subscriptionIds] });
+}
+
+function describeIds(ids: readonly string[]): readonly unknown[] {
+  const sorted = [...ids].sort();
+  return [sorted, sorted[0], sorted.at(-1)];
+}
+
+/** How many were cancelled. */
+async function cancel(run: RunStatement, statement: Statement): Promise<number> {
+  const [row] = await run<{ readonly cancelled: number }>(statement);
+  return row?.cancelled ?? 0;
 }

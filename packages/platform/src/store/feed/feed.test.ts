@@ -5,7 +5,7 @@ import { waitUntil } from "@platform/engine/testing/wait-until";
 import type { Claim } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
 import { createExecutionDatabase } from "../executions/execution-store.ts";
-import { cancelExecutionsOf } from "../executions/end-owners.ts";
+import { cancelExecutionsOf } from "../executions/cancel-many.ts";
 import { createTestClient, createTestService, createTestUser } from "../../testing/fixtures.ts";
 import type { TestService } from "../../testing/fixtures.ts";
 import { createTestStore } from "../../testing/test-store.ts";
