@@ -2,8 +2,8 @@ import { EventEmitter } from "node:events";
 import { canMove, isFinal } from "@platform/contract/execution";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { LogLine } from "../python/port/runtime.ts";
-import type { HeldReason } from "./held.ts";
-import { getPriority, isQueued, sortByRank } from "./memory-queue.ts";
+import type { DelayedState, HeldReason } from "./held.ts";
+import { findRank, getPriority, isQueued, sortByRank } from "./memory-queue.ts";
 import type { Queued } from "./memory-queue.ts";
 import type { FailedAttempt } from "./retry-rules.ts";
 import type { ExecutionRecord, NewExecution, StoreEvent, StoredResult } from "./execution-store.ts";
@@ -15,6 +15,7 @@ const MAX_FINISHED = 10_000;
 export interface Entry extends Queued {
   readonly execution: NewExecution;
   record: ExecutionRecord;
+  priority: number;
   rank: number;
   held: HeldReason | null;
   /** Number of claims so far. */
@@ -96,22 +97,21 @@ export function createMemoryEntries(noteState: NoteState = () => undefined): Mem
 
 /** The record with what is true of it at this moment. */
 export function readLive(entry: Entry): ExecutionRecord {
-  const { record, rank, held, execution, leaseUntil, preparingAttempt, attempt } = entry;
-  if (record.status === "PENDING" && held !== null)
-    return { ...record, live: { held, startAt: execution.startAt ?? null } };
+  const { record, priority, rank, held, leaseUntil, preparingAttempt, attempt } = entry;
+  if (record.status === "PENDING" && held !== null) return { ...record, live: readHeld(entry, held) };
   if (record.status === "PENDING")
     return {
       ...record,
-      live: {
-        priority: getPriority(entry.execution),
-        rank,
-        isPausing: isPausing(entry),
-        ...readRetry(entry),
-      },
+      live: { priority, rank, isPausing: isPausing(entry), ...readRetry(entry) },
     };
   if (record.status !== "RUNNING") return record;
   const left = leaseUntil - readMonotonic();
   return { ...record, live: { leaseUntil: Date.now() + left, isPreparing: preparingAttempt === attempt } };
+}
+
+function readHeld({ execution }: Entry, held: HeldReason): DelayedState {
+  const { startAt = null, limitKey } = execution;
+  return { held, startAt, ...(limitKey === undefined ? {} : { limitKey }) };
 }
 
 function readRetry(entry: Entry): { readonly retryAt?: number } {
@@ -142,8 +142,9 @@ function createEntry(execution: NewExecution, rank: number): Entry {
   return {
     execution,
     record,
+    priority: getPriority(execution),
     rank,
-    held: startAt !== undefined && startAt > record.createdAt ? "START_AT" : null,
+    held: startAt !== undefined && startAt > record.createdAt ? "START_AT" : findLimit(execution),
     attempt: 0,
     workerId: null,
     leaseUntil: 0,
@@ -156,6 +157,17 @@ function createEntry(execution: NewExecution, rank: number): Entry {
     checkpoint: null,
     log: [],
   };
+}
+
+/** With the place of one that starts now, but one turn later: it is older than those whose turn it is. */
+export function putIntoQueue({ byId }: Pick<MemoryEntries, "byId">, entry: Entry): void {
+  entry.rank = findRank(entry, byId.values()) + 1;
+  entry.held = null;
+}
+
+/** What holds an execution whose time has come. */
+export function findLimit({ limitKey }: Pick<NewExecution, "limitKey">): HeldReason | null {
+  return limitKey === undefined ? null : "LIMIT";
 }
 
 function forgetOldest(entries: Map<string, Entry>): void {

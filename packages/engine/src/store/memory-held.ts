@@ -1,9 +1,22 @@
+import { CLASS_WAIT_MINUTES } from "@platform/contract/policy";
+import { MINUTE } from "../base/time.ts";
+import { readUuidTime } from "../base/uuid.ts";
 import type { DueStore } from "./held.ts";
+import { findLimit, putIntoQueue } from "./memory-entries.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
-import { findRank } from "./memory-queue.ts";
+import type { MemoryLimits } from "./memory-limits.ts";
+import { findRank, isQueued, sortByRank } from "./memory-queue.ts";
 
-/** What is held until a time. It is a time of day: a clock that is set ahead begins what is due by it. */
-export function createReleases(entries: MemoryEntries): DueStore {
+/** Classes that others are above of, the higher first: nothing rises by two in one round. */
+const LOWER = [0, -1] as const;
+
+const PROMOTED_AT_ONCE = 500;
+
+/** What is held until a time, and then, where its service has limits, for a place. It is a time of day: a clock that is set ahead begins what is due by it. */
+export function createReleases(
+  entries: MemoryEntries,
+  limits: Pick<MemoryLimits, "release" | "isAnyHeld">,
+): DueStore {
   return {
     releaseDue: async () => {
       const held = [...entries.byId.values()]
@@ -12,16 +25,18 @@ export function createReleases(entries: MemoryEntries): DueStore {
       const now = Date.now();
       const due = held.filter(({ execution }) => execution.startAt <= now);
       for (const entry of due) {
-        // One turn later than one that starts now: it is older than those whose turn it is.
-        entry.rank = findRank(entry.execution, entries.byId.values()) + 1;
-        entry.held = null;
+        entry.held = findLimit(entry.execution);
+        if (entry.held === null) putIntoQueue(entries, entry);
       }
-      if (due.length > 0) entries.emit({ type: "pending" });
+      const placed = limits.release();
+      promote(entries, now);
+      if (due.length + placed > 0) entries.emit({ type: "pending" });
       const next = held[due.length];
       return {
-        released: due.length,
-        nextMs: next === undefined ? null : next.execution.startAt - now,
-        waitsForPlace: false,
+        released: due.length + placed,
+        // There may be places for more.
+        nextMs: placed > 0 ? 0 : next === undefined ? null : next.execution.startAt - now,
+        waitsForPlace: limits.isAnyHeld(),
       };
     },
   };
@@ -33,4 +48,25 @@ function isHeldForTime(entry: Entry): entry is TimedEntry {
   return (
     entry.record.status === "PENDING" && entry.held === "START_AT" && entry.execution.startAt !== undefined
   );
+}
+
+/** What has waited for long behind a higher class gets that class, as in PostgreSQL (the platform's store/executions/promote.ts). */
+function promote(entries: MemoryEntries, now: number): void {
+  for (const priority of LOWER) {
+    const queued = [...entries.byId.values()].filter(isQueued);
+    if (!queued.some((entry) => entry.priority > priority)) continue;
+    const late = queued.filter((entry) => entry.priority === priority && hasWaited(entry, now));
+    for (const entry of sortByRank(late).slice(0, PROMOTED_AT_ONCE)) {
+      entry.priority += 1;
+      entry.rank = findRank(
+        entry,
+        [...entries.byId.values()].filter((other) => other !== entry),
+      );
+    }
+  }
+}
+
+/** By its id, whatever held it. */
+function hasWaited({ record }: Entry, now: number): boolean {
+  return now - (readUuidTime(record.id) ?? now) >= CLASS_WAIT_MINUTES * MINUTE;
 }

@@ -5,7 +5,9 @@ import type { HeldReason } from "./held.ts";
 
 /** An execution as the queue sees it; `rank` is its place, given when it is created. */
 export interface Queued {
-  readonly execution: Pick<NewExecution, "owner" | "resources" | "priority">;
+  readonly execution: Pick<NewExecution, "owner" | "resources">;
+  /** Its class, which may have become a higher one since its start. */
+  readonly priority: number;
   readonly record: Pick<ExecutionRecord, "status">;
   /** Null: it is not held. */
   readonly held: HeldReason | null;
@@ -16,13 +18,16 @@ export interface Queued {
  * Owners take turns: the executions of an owner have successive ranks, starting at the rank that the queue has been served to. The
  * same rule as in PostgreSQL, where it is explained (the platform's store/executions/create.ts).
  */
-export function findRank(execution: Queued["execution"], others: Iterable<Queued>): number {
+export function findRank(
+  { execution, priority }: Pick<Queued, "execution" | "priority">,
+  others: Iterable<Queued>,
+): number {
   let behindRunning = -Infinity;
   let behindOwn = -Infinity;
   let firstPending = Infinity;
   let firstNotLarger = Infinity;
   for (const other of others) {
-    if (getPriority(other.execution) !== getPriority(execution)) continue;
+    if (other.priority !== priority) continue;
     const isRunning = other.record.status === "RUNNING";
     const isPending = isQueued(other);
     if (isPending) firstPending = Math.min(firstPending, other.rank);
@@ -37,7 +42,7 @@ export function findRank(execution: Queued["execution"], others: Iterable<Queued
   return Math.max(place, behindOwn);
 }
 
-/** The class of an execution in the queue. */
+/** The class in the queue that a start asks for. */
 export function getPriority({ priority = 0 }: Pick<NewExecution, "priority">): number {
   return priority;
 }
@@ -49,7 +54,7 @@ export function isQueued({ record, held }: Pick<Queued, "record" | "held">): boo
 
 /** In the order of the queue. */
 export function sortByRank<T extends Queued>(entries: readonly T[]): readonly T[] {
-  return [...entries].sort((a, b) => getPriority(b.execution) - getPriority(a.execution) || a.rank - b.rank);
+  return [...entries].sort((a, b) => b.priority - a.priority || a.rank - b.rank);
 }
 
 /** Chooses from entries in the order of the queue: each takes what it needs of the free capacity, if that much is left. */

@@ -2,11 +2,27 @@ import { afterEach, expect, test, vi } from "vitest";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { createOwner } from "../testing/execution-fixtures.ts";
+import type { LimitsUnderTest } from "../testing/limited-queue.ts";
 import { describeExecutionStore } from "../testing/store-conformance.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-describeExecutionStore("memory", async () => ({ store: createMemoryStore(), close: async () => undefined }));
+describeExecutionStore("memory", async () => {
+  const store = createMemoryStore();
+  const setLimits: LimitsUnderTest["setLimits"] = async (key, limits) => store.setLimits(key, limits ?? {});
+  return {
+    store,
+    limits: {
+      setLimits,
+      createService: async (limits) => {
+        const key = createUuidV7();
+        await setLimits(key, limits);
+        return key;
+      },
+    },
+    close: async () => undefined,
+  };
+});
 
 test("a host's clock that is set ends no lease and makes no worker fall silent", async () => {
   const store = createMemoryStore();

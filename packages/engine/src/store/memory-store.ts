@@ -8,7 +8,14 @@ import type { LogLine } from "../python/port/runtime.ts";
 import { CANCELLED_BETWEEN } from "./retry-rules.ts";
 import { CANCELLED_BEFORE, LOG_PAGE_BYTES } from "./execution-store.ts";
 import { refuseCursor } from "./refuse-cursor.ts";
-import type { ExecutionRecord, ExecutionStore, ListFilter, LogPage, Page } from "./execution-store.ts";
+import type {
+  ExecutionRecord,
+  ExecutionStore,
+  ListFilter,
+  LogPage,
+  NewExecution,
+  Page,
+} from "./execution-store.ts";
 import type { ExecutionDigests } from "./digests.ts";
 import { createClaims, createEnds } from "./memory-claims.ts";
 import { createMemoryBatches } from "./memory-batches.ts";
@@ -20,16 +27,22 @@ import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Entry, MemoryEntries, NoteState } from "./memory-entries.ts";
 import { findRank, getPriority } from "./memory-queue.ts";
 import { createReleases } from "./memory-held.ts";
+import { createMemoryLimits } from "./memory-limits.ts";
+import type { MemoryLimits } from "./memory-limits.ts";
 import { SURVEY, isSurveyed } from "./survey.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
 import type { MemoryWorkers } from "./memory-workers.ts";
 
+/** A store in memory, which is told the limits of services: it knows no policies. */
+export interface MemoryStore extends ExecutionStore, Pick<MemoryLimits, "setLimits"> {}
+
 /** The store of `platform serve`: in the memory of this process, lost at its end. */
-export function createMemoryStore(noteState?: NoteState): ExecutionStore {
+export function createMemoryStore(noteState?: NoteState): MemoryStore {
   const entries = createMemoryEntries(noteState);
   const workers = createMemoryWorkers();
   const keys = createMemoryKeys();
   const records = createRecords(entries);
+  const limits = createMemoryLimits(entries);
   return {
     ...createStarts(entries, keys, workers.list),
     ...records,
@@ -37,7 +50,9 @@ export function createMemoryStore(noteState?: NoteState): ExecutionStore {
     ...createReads(entries),
     ...createClaims(entries),
     ...createEnds(entries),
-    ...createReleases(entries),
+    ...createReleases(entries, limits),
+    setLimits: limits.setLimits,
+    surveyLimits: limits.surveyLimits,
     countPending: async () => {
       const counts = new Map<string, number>();
       for (const { record } of entries.byId.values()) {
@@ -45,17 +60,11 @@ export function createMemoryStore(noteState?: NoteState): ExecutionStore {
       }
       return counts;
     },
-    surveyLimits: async () => [],
     surveyQueue: async () =>
       entries
         .listPending()
         .slice(0, SURVEY.most)
-        .map(({ execution, record, rank }, ahead) => ({
-          priority: getPriority(execution),
-          rank,
-          id: record.id,
-          ahead,
-        }))
+        .map(({ record, priority, rank }, ahead) => ({ priority, rank, id: record.id, ahead }))
         .filter(({ ahead }) => isSurveyed(ahead)),
     report: async (report) => workers.report(report, entries.listReady()),
     leave: async (workerId) => workers.leave(workerId),
@@ -76,10 +85,14 @@ function createStarts(
     const record = entries.findOwned(known.id, ownerId)?.record ?? toFirstAnswer(known);
     return { ...record, isRepeated: true };
   };
+  const placeNew = (execution: Pick<NewExecution, "owner" | "resources" | "priority">) => {
+    const priority = getPriority(execution);
+    return { priority, rank: findRank({ execution, priority }, entries.byId.values()) };
+  };
   return {
     findStarted: async (ownerId, key) => findStarted(ownerId, key),
     foresee: async (start) => ({
-      place: { priority: getPriority(start), rank: findRank(start, entries.byId.values()) },
+      place: placeNew(start),
       hasRoom: hasRoom(start.resources, listWorkers(), entries.byId.values()),
     }),
     create: async (execution) => {
@@ -92,7 +105,7 @@ function createStarts(
       const started = key === undefined ? null : findStarted(owner.id, key);
       if (started !== null) return started;
       // A copy from before the event: a worker of this process may claim the execution during it.
-      const entry = entries.add(execution, findRank(execution, entries.byId.values()));
+      const entry = entries.add(execution, placeNew(execution).rank);
       const record = entry.held === null ? entry.record : readLive(entry);
       if (key !== undefined) keys.add(key, record);
       entries.emit({ type: entry.held === null ? "pending" : "held" });
