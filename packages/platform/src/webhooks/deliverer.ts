@@ -11,8 +11,11 @@ import type { WebhookCall, WebhookSender } from "./send-webhook.ts";
 import { signMessage } from "./sign.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-/** Calls at the same time, of all webhooks. */
-const AT_ONCE = 32;
+/**
+ * Calls at the same time, of all webhooks. Each is a socket that mostly waits, and holds at most 80 KB of an answer; what divides them among
+ * organisations is the claim.
+ */
+const AT_ONCE = 256;
 /** How often it looks for what is due: retries come without a notification. Milliseconds. */
 const POLL_MS = 1 * SECOND;
 /** Events of this time are read together, and have their positions in the feed by then. Milliseconds. */
@@ -116,7 +119,9 @@ async function take(state: DelivererState, limit: number, onFree: () => void): P
       });
     state.calls.add(call);
   }
-  return claims.length === 0 ? "nothing" : "something";
+  if (claims.length > 0) return "something";
+  // What is due may be that of a webhook or an organisation that has enough under way: it is looked for again when a call has ended.
+  return state.calls.size === 0 ? "nothing" : "unknown";
 }
 
 async function deliver({ options, stopping }: DelivererState, claim: DeliveryClaim): Promise<void> {

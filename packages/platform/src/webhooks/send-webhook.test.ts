@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { TEST_AUTHORITY, TEST_CERTIFICATES, TEST_KEY } from "../testing/tls-certificates.ts";
 import { createAddressPolicy } from "./outside-addresses.ts";
 import { parseWebhookUrl, sendWebhook } from "./send-webhook.ts";
 import type { WebhookSender } from "./send-webhook.ts";
@@ -170,6 +172,22 @@ test.each<[string, (socket: Socket) => void, string]>([
   ["hangs up", (socket) => socket.destroy(), "The host ended the connection without an answer."],
   ["speaks no HTTP", (socket) => socket.end("SSH-2.0-x\r\n"), "The answer is not one of HTTP."],
   [
+    "changes to another protocol",
+    (socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"),
+    "There was no final answer.",
+  ],
+  [
+    "sends interim answers without end",
+    (socket) => {
+      const write = () => {
+        while (!socket.destroyed && socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000)));
+        if (!socket.destroyed) socket.once("drain", write);
+      };
+      write();
+    },
+    "There was no final answer.",
+  ],
+  [
     "sends a large head",
     (socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}\r\n\r\n`),
     "The headers of the answer are too large.",
@@ -190,6 +208,36 @@ test("what cannot be reached, resolved or trusted is told", async () => {
     "The name of the host could not be resolved.",
   );
 });
+
+test.each<[string, keyof typeof TEST_CERTIFICATES, string[], string | null]>([
+  ["is of the host, by an authority that is known,", "valid", [TEST_AUTHORITY], null],
+  [
+    "is of an authority that is not known",
+    "valid",
+    [],
+    "The certificate of the host is of an authority that is not trusted.",
+  ],
+  ["has expired", "expired", [TEST_AUTHORITY], "The certificate of the host has expired."],
+  ["is of another host", "ofAnother", [TEST_AUTHORITY], "The certificate is not one of this host."],
+  ["is self-signed", "selfSigned", [TEST_AUTHORITY], "The certificate of the host is self-signed."],
+])(
+  "a receiver whose certificate %s gets the message only if it can be trusted",
+  async (_what, certificate, ca, failure) => {
+    const bodies: string[] = [];
+    const server = createTlsServer(
+      { key: TEST_KEY, cert: TEST_CERTIFICATES[certificate] },
+      (request, response) => {
+        request.on("data", (chunk: Buffer) => bodies.push(chunk.toString()));
+        request.once("end", () => response.end());
+      },
+    );
+    const port = await listen(server);
+    const sender = { ...OPENED, ca, resolve: async () => ["127.0.0.1"] };
+    const answer = await send(`https://receiver.example:${port}/`, sender);
+    expect(answer).toMatchObject({ status: failure === null ? 200 : null, failure });
+    expect(bodies).toEqual(failure === null ? [BODY] : []);
+  },
+);
 
 test("a stop ends a call at once", async () => {
   const stop = new AbortController();

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { request as requestHttp } from "node:http";
-import type { IncomingMessage } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import type { LookupFunction } from "node:net";
@@ -14,6 +13,8 @@ import type { ResolveName } from "./resolve-name.ts";
 /** Of an answer nothing is kept: what is larger is cut off. */
 const MAX_ANSWER_BYTES = 64 * KILOBYTE;
 const MAX_HEADER_BYTES = 16 * KILOBYTE;
+/** Answers of 1xx before the one that counts; each is parsed, and there is no end to what a receiver can send in its time. */
+const MAX_INTERIM_ANSWERS = 8;
 
 /** A message, and what its receiver is asked by. */
 export interface WebhookCall {
@@ -98,10 +99,32 @@ async function call(
     ...(ca === undefined ? {} : { ca: [...ca] }),
   });
   request.end(body);
-  const [answer] = (await once(request, "response")) as [IncomingMessage];
-  // What comes after the answer is nobody's.
-  request.on("error", () => undefined);
-  return answer;
+  return await awaitAnswer(request);
+}
+
+class UnusableAnswerError extends Error {}
+
+/** Settles in any case: a request that another protocol takes over has neither an answer nor an error. */
+async function awaitAnswer(request: ClientRequest): Promise<IncomingMessage> {
+  let interim = 0;
+  return await new Promise((resolve, reject) => {
+    const refuse = (): void => {
+      reject(new UnusableAnswerError("no final answer"));
+      request.destroy();
+    };
+    request.once("response", resolve);
+    request.once("upgrade", (_answer, socket) => {
+      socket.destroy();
+      refuse();
+    });
+    request.on("information", () => {
+      interim += 1;
+      if (interim > MAX_INTERIM_ANSWERS) refuse();
+    });
+    // What comes after the answer is nobody's.
+    request.on("error", reject);
+    request.once("close", refuse);
+  });
 }
 
 /** Ends the connection once the answer is complete, or too large. */
@@ -176,6 +199,7 @@ function explain(
   why: { readonly isStopped: boolean; readonly isLate: boolean; readonly sender: WebhookSender },
 ): string {
   if (error instanceof RefusedAddressError) return REFUSED;
+  if (error instanceof UnusableAnswerError) return "There was no final answer.";
   if (why.isStopped) return "The platform stopped while it waited for the answer.";
   if (why.isLate) return `There was no complete answer within ${why.sender.timeoutMs / 1_000} s.`;
   const code = getCode(error) ?? "";

@@ -9,8 +9,8 @@ import { IS_OWN_WEBHOOK, toWebhookValues } from "./webhooks.ts";
 import type { SealedWebhookSecret, WebhookKey } from "./webhooks.ts";
 
 /*
- * The queue of messages to webhooks. Each webhook has a few under way at a time, so a slow one delays nobody; a message is held by a lease
- * that outlives its call, so what a lost process has begun is sent again: at least once.
+ * The queue of messages to webhooks. Each webhook has a few under way at a time, and each organisation a share of the calls, so slow ones delay
+ * nobody; a message is held by a lease that outlives its call, so what a lost process has begun is sent again: at least once.
  */
 
 /** Messages of one webhook that are sent at the same time. */
@@ -70,12 +70,8 @@ export interface DeliveryStore {
   readonly addTest: (key: WebhookKey, body: (id: string) => string) => Promise<DeliveryRecord | null>;
   /** Makes it due now, and for another day. */
   readonly redeliver: (key: WebhookKey, deliveryId: string) => Promise<DeliveryRecord | null>;
-  /** Messages that are due, of each webhook in turn. */
-  readonly claim: (
-    workerId: string,
-    limit: number,
-    leaseSeconds: number,
-  ) => Promise<readonly DeliveryClaim[]>;
+  /** Messages that are due, of each organisation and within it of each webhook in turn. `left`: calls that the process can make besides those under way. */
+  readonly claim: (workerId: string, left: number, leaseSeconds: number) => Promise<readonly DeliveryClaim[]>;
   /** False: another process has claimed it meanwhile, or the webhook was deleted. */
   readonly settle: (claim: DeliveryClaim, attempt: Attempt, end: DeliveryEnd) => Promise<boolean>;
   /** For a process that stops: it is due again. */
@@ -92,7 +88,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     list: (key, filter) => listDeliveries(database, key, filter),
     addTest: (key, body) => database.transaction((run) => insertTest(run, key, body)),
     redeliver: (key, deliveryId) => redeliver(database, key, deliveryId),
-    claim: (workerId, limit, leaseSeconds) => claimDeliveries(database, { workerId, limit, leaseSeconds }),
+    claim: (workerId, left, leaseSeconds) => claimDeliveries(database, { workerId, left, leaseSeconds }),
     settle: (claim, attempt, end) => settleDelivery(database, claim, { attempt, end }),
     giveBack: async ({ id, attempt, workerId }) => {
       await database.query({
@@ -175,23 +171,33 @@ async function claimDeliveries(
   database: Database,
   {
     workerId,
-    limit,
+    left,
     leaseSeconds,
-  }: { readonly workerId: string; readonly limit: number; readonly leaseSeconds: number },
+  }: { readonly workerId: string; readonly left: number; readonly leaseSeconds: number },
 ): Promise<readonly DeliveryClaim[]> {
   const rows = await database.query<ClaimRow>({
     name: "webhook-claim",
-    text: `with due as materialized (
-        -- A few of each webhook, fewer where some are under way: the first ones of all come before the second ones of any.
-        select d.id, d.turn from webhook w cross join lateral (
-          select d.id, d.next_at, row_number() over (order by d.next_at, d.id) as turn from (
-            select d.id, d.next_at from webhook_delivery d where d.webhook_id = w.id and ${IS_DUE}
-            order by d.next_at, d.id
-            limit greatest(0, ${AT_ONCE_EACH} - (select count(*) from webhook_delivery h
-              where h.webhook_id = w.id and h.lease_until is not null and h.lease_until > now()))
-            for update of d skip locked
-          ) d
-        ) d order by d.turn, d.next_at limit $2
+    text: `with held as materialized (
+        select h.webhook_id, h.worker_id, a.organisation_id from webhook_delivery h
+          join webhook w on w.id = h.webhook_id join application a on a.id = w.application_id
+        where h.lease_until is not null and h.lease_until > now()
+      ), candidate as (
+        -- A few of each webhook, fewer where some are under way.
+        select d.*, a.organisation_id from webhook w join application a on a.id = w.application_id cross join lateral (
+          select d.id, d.next_at, row_number() over (order by d.next_at, d.id) as turn from webhook_delivery d
+          where d.webhook_id = w.id and ${IS_DUE} order by d.next_at, d.id
+          limit greatest(0, ${AT_ONCE_EACH} - (select count(*) from held where held.webhook_id = w.id))
+        ) d
+      ), placed as (
+        -- Whoever has least under way is next: the first ones of all organisations come before the second ones of any, and so within each.
+        select c.id, coalesce(own.calls, 0) + row_number() over (partition by c.organisation_id order by c.turn, c.next_at, c.id) as place, c.next_at
+        from candidate c left join (
+          select organisation_id, count(*) as calls from held where worker_id = $1 group by organisation_id
+        ) own on own.organisation_id = c.organisation_id
+      ), due as materialized (
+        select d.id from webhook_delivery d join webhook w on w.id = d.webhook_id
+        where d.id in (select id from placed where place <= $2 order by place, next_at limit $2) and ${IS_DUE}
+        for update of d skip locked
       ), claimed as (
         update webhook_delivery d set attempt = d.attempt + 1, worker_id = $1, lease_until = now() + make_interval(secs => $3)
         where d.id in (select id from due) returning d.*
@@ -200,7 +206,7 @@ async function claimDeliveries(
         w.secret, w.key_id as "keyId", case when w.former_until > now() then w.former_secret end as "formerSecret",
         w.former_key_id as "formerKeyId"
       from claimed d join webhook w on w.id = d.webhook_id`,
-    values: [workerId, limit, leaseSeconds],
+    values: [workerId, findShare(left), leaseSeconds],
   });
   return rows.map(({ secret, keyId, formerSecret, formerKeyId, ...claim }) => ({
     ...claim,
@@ -212,6 +218,14 @@ async function claimDeliveries(
         : [{ sealed: formerSecret, keyId: formerKeyId }]),
     ],
   }));
+}
+
+/**
+ * How many calls one organisation may have under way in a process with so many left, and how many are taken with one claim: a quarter of what all
+ * others have left, so however many organisations hang, the next one finds some (Choudhury and Hahne, Dynamic queue length thresholds, 1998).
+ */
+function findShare(left: number): number {
+  return Math.max(1, Math.floor(left / 4));
 }
 
 interface ClaimRow extends Omit<DeliveryClaim, "workerId" | "secrets"> {
