@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CONNECT, openLine } from "../support/line.ts";
-import { HAS_S3_SERVER, nameBucket, startS3Server } from "../support/s3-store.ts";
+import { ALL_IN_BUCKETS, HAS_S3_SERVER, nameBucket, startS3Server } from "../support/s3-store.ts";
 import type { S3Server } from "../support/s3-store.ts";
 import { createWorld, killPostgres } from "../support/world.ts";
 import type { Consumer, World } from "../support/world.ts";
@@ -275,7 +275,7 @@ async function startAgain(scene: Scene, role: string, former: PlatformProcess): 
 }
 
 const STORES = [
-  { store: "on a disk", hasServer: false },
+  ...(ALL_IN_BUCKETS ? [] : [{ store: "on a disk", hasServer: false }]),
   ...(HAS_S3_SERVER ? [{ store: "in a bucket", hasServer: true }] : []),
 ];
 

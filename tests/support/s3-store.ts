@@ -16,6 +16,9 @@ import type { S3Settings } from "../../packages/platform/src/config/object-setti
 export { HAS_S3_SERVER, startS3Server };
 export type { ProxyFault, S3Server };
 
+/** Whether every platform of this run has its objects in a bucket. */
+export const ALL_IN_BUCKETS = env["PLATFORM_TEST_STORE"] === "s3";
+
 /** The variables that name a bucket to a platform. */
 export function nameBucket({ bucket, endpoint, region, credentials }: S3Settings): Record<string, string> {
   return {
@@ -41,7 +44,7 @@ async function listBelow(folder: string): Promise<readonly string[]> {
   return await readdir(folder, { recursive: true }).catch(() => []);
 }
 
-if (env["PLATFORM_TEST_STORE"] === "s3") {
+if (ALL_IN_BUCKETS) {
   const server = await startS3Server();
   const bucket = randomUUID();
   Object.assign(env, nameBucket(await server.makeBucket(bucket)), { [FOLDER]: server.folderOf(bucket) });
