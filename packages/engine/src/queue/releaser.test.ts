@@ -25,6 +25,8 @@ function openScene() {
     rounds: 0,
     next: { released: 0, nextMs: null, waitsForPlace: false } as DueRound | Error,
     warnings: 0,
+    /** How long a round takes. */
+    takesMs: 0,
     emit: (type: "held" | "reset" | "pending") => {
       for (const listener of listeners) listener({ type });
     },
@@ -45,6 +47,7 @@ function openScene() {
     store: {
       releaseDue: async () => {
         scene.rounds++;
+        if (scene.takesMs > 0) await new Promise((resolve) => void setTimeout(resolve, scene.takesMs));
         if (scene.next instanceof Error) throw scene.next;
         return scene.next;
       },
@@ -54,6 +57,7 @@ function openScene() {
       },
     },
     logger: { warn: () => void scene.warnings++ },
+    now: () => Date.now(),
   });
   const close = async () => {
     await stop();
@@ -85,6 +89,28 @@ test("an event wakes it, many at once for one round, and other events do not", a
   expect(await scene.countWithin(SECOND)).toBe(0);
   scene.emit("reset");
   expect(await scene.countWithin(SECOND)).toBe(1);
+  await close();
+});
+
+test("events that never cease put no round off, and rounds that take long take half of the time at most", async () => {
+  const { scene, close } = openScene();
+  await scene.countWithin(SECOND);
+  const countBusy = async (milliseconds: number) => {
+    let rounds = 0;
+    for (let passed = 0; passed < milliseconds; passed += 10) {
+      scene.emit("held");
+      rounds += await scene.countWithin(10);
+    }
+    return rounds;
+  };
+  expect(await countBusy(SECOND)).toBeGreaterThanOrEqual(25);
+  scene.takesMs = 200;
+  await countBusy(SECOND);
+  const rounds = await countBusy(4 * SECOND);
+  expect(rounds).toBeGreaterThanOrEqual(9);
+  expect(rounds).toBeLessThanOrEqual(11);
+  scene.takesMs = 0;
+  await scene.countWithin(SECOND);
   await close();
 });
 

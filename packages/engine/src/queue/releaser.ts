@@ -24,13 +24,21 @@ const RETRY_MS = 1 * SECOND;
 export interface ReleaserOptions {
   readonly store: Pick<ExecutionStore, "releaseDue" | "subscribe">;
   readonly logger: Pick<Logger, "warn">;
+  /** Milliseconds; default: the monotonic clock. */
+  readonly now?: () => number;
 }
 
 /** Begins with a round. Returns a function that stops it and waits for a round under way. */
-export function startReleaser({ store, logger }: ReleaserOptions): () => Promise<void> {
+export function startReleaser({
+  store,
+  logger,
+  now = readMonotonic,
+}: ReleaserOptions): () => Promise<void> {
   const timers = createTimers<"round">();
   let round: Promise<void> | null = null;
   let isAskedFor = false;
+  // Events that come while it is do not put the round off: they may come without end.
+  let isWoken = false;
   let isClosed = false;
   // Until the first round has said it.
   let waitsForPlace = true;
@@ -43,14 +51,17 @@ export function startReleaser({ store, logger }: ReleaserOptions): () => Promise
   const run = async (): Promise<void> => {
     timers.clear("round");
     isAskedFor = false;
-    const { pauseMs, waitsForPlace: waits } = await step({ store, logger });
+    const { pauseMs, shortestMs, waitsForPlace: waits } = await step({ store, logger, now });
     waitsForPlace = waits;
-    if (!isClosed) timers.set("round", isAskedFor ? SHORTEST_PAUSE_MS : pauseMs, begin);
+    isWoken = isAskedFor;
+    if (!isClosed) timers.set("round", isAskedFor ? Math.min(pauseMs, shortestMs) : pauseMs, begin);
   };
   const unsubscribe = store.subscribe((event) => {
     if (isClosed || !mayRelease(event, waitsForPlace)) return;
-    if (round !== null) isAskedFor = true;
-    else timers.set("round", SHORTEST_PAUSE_MS, begin);
+    isAskedFor = true;
+    if (round !== null || isWoken) return;
+    isWoken = true;
+    timers.set("round", SHORTEST_PAUSE_MS, begin);
   });
   begin();
   return async () => {
@@ -71,19 +82,20 @@ function mayRelease(event: StoreEvent, waitsForPlace: boolean): boolean {
 /** What one round says of the next. */
 interface Next {
   readonly pauseMs: number;
+  /** The pause where events ask for a round: rounds take half of the time at most, however many there are that wait. */
+  readonly shortestMs: number;
   readonly waitsForPlace: boolean;
 }
 
-async function step({ store, logger }: ReleaserOptions): Promise<Next> {
-  const begunAt = readMonotonic();
+async function step({ store, logger, now }: Required<ReleaserOptions>): Promise<Next> {
+  const begunAt = now();
   try {
     const round = await store.releaseDue();
-    // Rounds take half of the time at most, however many there are that wait.
-    const shortest = Math.max(SHORTEST_PAUSE_MS, readMonotonic() - begunAt);
-    return { pauseMs: findPause(round, shortest), waitsForPlace: round.waitsForPlace };
+    const shortestMs = Math.max(SHORTEST_PAUSE_MS, now() - begunAt);
+    return { pauseMs: findPause(round, shortestMs), shortestMs, waitsForPlace: round.waitsForPlace };
   } catch (error) {
     logger.warn({ err: error }, "executions that are due could not be released; trying again");
-    return { pauseMs: RETRY_MS, waitsForPlace: true };
+    return { pauseMs: RETRY_MS, shortestMs: RETRY_MS, waitsForPlace: true };
   }
 }
 
