@@ -50,7 +50,7 @@ export const FEED = {
   rate: "poll",
   bodyMode: "none",
   answerMode: "json-or-events",
-  description: `Every change of state at least once, in its order for each execution; each is kept for ${FEED_DAYS} days. With \`Prefer: wait=N\` the answer is delayed until there is an event, at most N seconds. With \`Accept: text/event-stream\` it is a stream of server-sent events: first \`cursor\`, whose \`id\` is where the stream begins, then \`change\` for each event, whose \`id\` is its cursor; \`Last-Event-ID\` is then \`after\`.`,
+  description: `Every change of state at least once, in its order for each execution; each is kept for ${FEED_DAYS} days. With \`Prefer: wait=N\` the answer is delayed until there is an event, at most N seconds. With \`Accept: text/event-stream\` it is a stream of server-sent events: first \`cursor\`, whose \`id\` is where the stream begins, then \`change\` for each event, whose \`id\` is its cursor, and at times \`cursor\` while there is none; \`Last-Event-ID\` is then \`after\`.`,
   query: Type.Object({
     after: Type.Optional(
       Type.String({

@@ -111,9 +111,12 @@ async function* streamEvents(
     yield renderEvent("cursor", "{}", view.encode(after));
     while (!signal.aborted) {
       const page = await view.read({ after, limit: MAX_FEED_PAGE, seconds: STREAM_SECONDS, signal });
+      const hasMoved = page.position > after;
       after = page.position;
       if (page.items.length > 0)
         yield page.items.map((item) => renderEvent("change", JSON.stringify(item), item.cursor)).join("");
+      // Others had changes: a place that never moved would expire.
+      else if (hasMoved) yield renderEvent("cursor", "{}", view.encode(after));
     }
     const problem = readProblem();
     if (problem !== null) yield renderClosed(problem);

@@ -29,11 +29,7 @@ export interface ReleaserOptions {
 }
 
 /** Begins with a round. Returns a function that stops it and waits for a round under way. */
-export function startReleaser({
-  store,
-  logger,
-  now = readMonotonic,
-}: ReleaserOptions): () => Promise<void> {
+export function startReleaser({ store, logger, now = readMonotonic }: ReleaserOptions): () => Promise<void> {
   const timers = createTimers<"round">();
   let round: Promise<void> | null = null;
   let isAskedFor = false;

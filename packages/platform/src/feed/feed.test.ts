@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { SILENT } from "@platform/engine/testing/silent-logger";
 import { SUCCEEDED, createExecution } from "@platform/engine/testing/execution-fixtures";
@@ -129,6 +130,58 @@ test("a wait ends with its time, its caller and its process, without events and 
   const kept = feed.read(question(begin));
   await feed.close();
   expect(await kept).toEqual({ events: [], position: begin });
+});
+
+test("the place of a reader moves on while only others have changes: it would expire although nothing was missed", async () => {
+  const feed = openFeed();
+  const begin = await feed.findStart(undefined);
+  const id = await start();
+  await scene.store.cancel(id, owner.id);
+  const reader: FeedReader = { kind: "organisation", id: randomUUID() };
+  const readPlace = async (seconds: number) => {
+    const { events, position } = await feed.read({ ...question(begin, seconds), reader });
+    expect(events).toEqual([]);
+    return position;
+  };
+  await waitUntil(async () => (await readPlace(0)) >= begin + 2);
+  expect(await readPlace(0.05)).toBeGreaterThanOrEqual(begin + 2);
+  // What is behind it is not passed over.
+  const next = await start();
+  const { events } = await feed.read(question(await readPlace(0)));
+  expect(events.map(({ executionId }) => executionId)).toEqual([next]);
+  await scene.store.cancel(next, owner.id);
+});
+
+test("who waits is woken by the next round where the changes of one could not be read", async () => {
+  const database = createExecutionDatabase(scene.home.target, { logger: scene.home.logger });
+  const store = createFeedStore(database);
+  let failures = 0;
+  const read: FeedStore["read"] = async (reader, ...given) => {
+    if (reader !== null || failures > 0) return await store.read(reader, ...given);
+    failures += 1;
+    throw new Error("away");
+  };
+  const feed = createFeed({ store: { ...store, read }, executions: scene.store, logger: SILENT });
+  onTestFinished(async () => {
+    await feed.close();
+    await database.close();
+  });
+  // The first round wakes all.
+  const begin = await feed.findStart(undefined);
+  await waitUntil(async () => {
+    const { position } = await feed.read({
+      ...question(0, 0),
+      limit: 1,
+      reader: { kind: "organisation", id: randomUUID() },
+    });
+    return position >= begin;
+  });
+  const asked = { ...question(begin, 600) };
+  const waiting = feed.read(asked);
+  const id = await start();
+  expect((await waiting).events.map(({ executionId }) => executionId)).toEqual([id]);
+  expect(failures).toBe(1);
+  await scene.store.cancel(id, owner.id);
 });
 
 test("changes get their positions while nobody reads", async () => {

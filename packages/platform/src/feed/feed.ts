@@ -61,7 +61,7 @@ interface State extends FeedOptions {
   readonly readShared: FeedStore["read"];
   /** By `keyOf` the reader. */
   readonly waiting: Map<string, Set<() => void>>;
-  /** Up to where readers were woken. */
+  /** Up to where readers were woken. Whatever reads from now on sees all up to there. */
   seen: number;
   round: Promise<void> | null;
   /** Something has happened since the round began. */
@@ -138,12 +138,25 @@ async function run(state: State): Promise<void> {
 async function step(state: State): Promise<void> {
   const head = await state.store.sequence();
   const after = state.seen;
-  if (head <= after) return;
+  if (head === after) return;
+  const keys = await findWoken(state, after, head);
+  // Not before: where they cannot be read, the next round wakes their readers.
   state.seen = head;
-  if (state.waiting.size === 0) return;
-  if (head - after > MAX_MATCHED) return wakeAll(state);
-  const events = await state.store.read(null, after, MAX_MATCHED);
-  for (const key of new Set(events.flatMap(listKeys))) wake(state.waiting.get(key));
+  if (keys === null) wakeAll(state);
+  else for (const key of keys) wake(state.waiting.get(key));
+}
+
+/** Whose changes are behind a position; null: perhaps of all. */
+async function findWoken(
+  { waiting, store }: State,
+  after: number,
+  head: number,
+): Promise<ReadonlySet<string> | null> {
+  if (waiting.size === 0) return new Set();
+  // The first round, many changes, or a database that was restored from a backup.
+  if (after === 0 || head - after > MAX_MATCHED || head < after) return null;
+  const events = await store.read(null, after, MAX_MATCHED);
+  return new Set(events.flatMap(listKeys));
 }
 
 function keyOf(reader: FeedReader | null): string {
@@ -163,12 +176,14 @@ function wakeAll(state: State): void {
 }
 
 async function read(state: State, question: FeedQuestion): Promise<FeedPage> {
-  const { reader, after, limit, seconds, signal } = question;
+  const { reader, limit, seconds, signal } = question;
+  let { after } = question;
   if (state.isClosed) throw new Problem("UNAVAILABLE", "The server stops. Connect again to go on.");
   const deadline = readMonotonic() + seconds * SECOND;
   for (;;) {
     // Before the query, so that what is committed during it wakes.
     const waiting = wait(state, keyOf(reader), signal);
+    const { seen } = state;
     const events = await state.readShared(reader, after, limit).catch((error: unknown) => {
       waiting.leave();
       throw error;
@@ -177,8 +192,10 @@ async function read(state: State, question: FeedQuestion): Promise<FeedPage> {
     const last = events.at(-1);
     if (last !== undefined || leftMs <= 0 || signal.aborted || state.isClosed) {
       waiting.leave();
-      return { events, position: last?.position ?? after };
+      return { events, position: last?.position ?? Math.max(after, seen) };
     }
+    // There is none up to here. Who has none for a week is not left at a place that expires.
+    after = Math.max(after, seen);
     begin(state);
     await waiting.until(leftMs);
   }

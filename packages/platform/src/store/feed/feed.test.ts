@@ -239,6 +239,11 @@ test("events are removed after seven days, and a cursor of before is refused the
   expect(range.removed).toBe(event?.position);
   expect(findStart(encodePosition(range.removed), range)).toBe(range.removed);
   expect(findStart("0", range)).toBe(range.removed);
+  // A reader that was let in before they were removed is not told that there were none.
+  await expect(feed.read(null, range.removed - 1, 1)).rejects.toMatchObject({ code: "CURSOR_EXPIRED" });
+  const nobody = { kind: "organisation", id: randomUUID() } as const;
+  await expect(feed.read(nobody, range.removed - 1, 1)).rejects.toMatchObject({ code: "CURSOR_EXPIRED" });
+  expect(await feed.read(nobody, range.removed, 1)).toEqual([]);
   for (const position of [range.removed - 1, range.head + 1])
     expect(() => findStart(encodePosition(position), range)).toThrow(
       expect.objectContaining({ code: "CURSOR_EXPIRED" }),

@@ -47,7 +47,7 @@ export interface FeedStore {
   /** Gives what is committed its position; any process may call it at any time. Returns the last position. */
   readonly sequence: () => Promise<number>;
   readonly readRange: () => Promise<FeedRange>;
-  /** The first events behind a position; a reader of null: all events. */
+  /** The first events behind a position; a reader of null: all events. @throws Problem CURSOR_EXPIRED where some behind it were removed */
   readonly read: (reader: FeedReader | null, after: number, limit: number) => Promise<readonly FeedEvent[]>;
   /** Removes some of what is older than FEED_DAYS. Returns how many events. */
   readonly removeOld: () => Promise<number>;
@@ -101,16 +101,27 @@ const COLUMNS = `position::float8 as position, (extract(epoch from at) * 1000)::
   service_key as "serviceKey", version, subscription_id as "subscriptionId", application_id as "applicationId",
   organisation_id as "organisationId", provider_id as "providerId"`;
 
-const READ_ALL = `select ${COLUMNS} from feed_event where position > $1 order by position limit $2`;
-const READ_APPLICATION = `select ${COLUMNS} from feed_event
-  where application_id = $3 and position > $1 order by position limit $2`;
+/** With what was removed, as of the same moment: a page that lacks something of it must not look complete. */
+const describeRead = (
+  events: string,
+) => `select m.position::float8 as removed, e.* from feed_mark m left join (${events}) e on true
+  where m.name = 'removed' order by e.position`;
+
+const READ_ALL = describeRead(
+  `select ${COLUMNS} from feed_event where position > $1 order by position limit $2`,
+);
+const READ_APPLICATION = describeRead(`select ${COLUMNS} from feed_event
+  where application_id = $3 and position > $1 order by position limit $2`);
 /** Each part is in the order of its index; both together are as many as two pages. */
-const READ_ORGANISATION = `select e.* from (
+const READ_ORGANISATION = describeRead(`select e.* from (
     (select ${COLUMNS} from feed_event where organisation_id = $3 and position > $1 order by feed_event.position limit $2)
     union all
     (select ${COLUMNS} from feed_event where provider_id = $3 and provider_id <> organisation_id and position > $1
       order by feed_event.position limit $2)
-  ) e order by e.position limit $2`;
+  ) e order by e.position limit $2`);
+
+/** At least one row: its position is null where there is no event. */
+type ReadRow = { readonly removed: number } & (FeedEvent | { readonly position: null });
 
 async function readEvents(
   database: Database,
@@ -121,11 +132,20 @@ async function readEvents(
   }: { readonly reader: FeedReader | null; readonly after: number; readonly limit: number },
 ): Promise<readonly FeedEvent[]> {
   if (reader !== null && !isUuid(reader.id)) return [];
-  return database.query<FeedEvent>({
+  const rows = await database.query<ReadRow>({
     ...(reader === null ? { name: "feed-read-all", text: READ_ALL } : READ_OF[reader.kind]),
     values: [after, limit, ...(reader === null ? [] : [reader.id])],
     idempotent: true,
   });
+  // Since the place was judged; a reader of a week ago that is slow.
+  if (rows.some(({ removed }) => removed > after)) throw new Problem("CURSOR_EXPIRED");
+  return rows.flatMap(toEvent);
+}
+
+function toEvent(row: ReadRow): readonly FeedEvent[] {
+  if (row.position === null) return [];
+  const { removed: _removed, ...event } = row;
+  return [event];
 }
 
 const READ_OF = {
