@@ -3,6 +3,7 @@ import { Problem } from "@platform/contract/problems";
 import { KILOBYTE } from "../base/bytes.ts";
 import type { ExecutionRecord, ExecutionStore, StoreEvent } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
+import { createCheckpointReader } from "./checkpoint-reader.ts";
 import { createLogReader } from "./log-reader.ts";
 import type { NextLines } from "./log-reader.ts";
 import type { StreamRoom } from "./stream-room.ts";
@@ -77,6 +78,7 @@ export function createFollowers(options: FollowersOptions): Followers {
   const { readLog, readChanges, readCheckpoint } = store;
   const watches = createWatches({ find, readChanges });
   const readPage = createLogReader(readLog, PAGE_BYTES);
+  const readShown = createCheckpointReader(readCheckpoint, PAGE_BYTES);
   return {
     follow: (asked) => {
       const { id, owner, logPosition } = asked;
@@ -93,7 +95,7 @@ export function createFollowers(options: FollowersOptions): Followers {
         find,
         requireLog,
         readPage,
-        readCheckpoint,
+        readShown,
       });
       return { events, stop: (problem) => watches.stop(watch, problem) };
     },
@@ -108,7 +110,7 @@ interface FollowParts {
   readonly find: WatchSources["find"];
   readonly requireLog: FollowersOptions["requireLog"];
   readonly readPage: ReturnType<typeof createLogReader>;
-  readonly readCheckpoint: ExecutionStore["readCheckpoint"];
+  readonly readShown: ReturnType<typeof createCheckpointReader>;
 }
 
 async function* follow(watch: Watch, parts: FollowParts): AsyncGenerator<ExecutionEvent, void> {
@@ -122,7 +124,7 @@ async function* follow(watch: Watch, parts: FollowParts): AsyncGenerator<Executi
       // From before the lines are read: those of a final state are then all there.
       const record: ExecutionRecord = watch.record ?? shown;
       if (!isFinal(record.status)) yield* describeChange(shown, record);
-      const partial = await readPartial(watch, { record, partialAt }, parts.readCheckpoint);
+      const partial = await readPartial(watch, { record, partialAt }, parts.readShown);
       if (partial !== null) yield partial;
       partialAt = record.progress?.checkpointAt ?? partialAt;
       shown = record;
@@ -152,13 +154,12 @@ function describeChange(shown: ExecutionRecord, record: ExecutionRecord): readon
 async function readPartial(
   { id, ownerId }: Watch,
   { record, partialAt }: { readonly record: ExecutionRecord; readonly partialAt: number | null },
-  readCheckpoint: ExecutionStore["readCheckpoint"],
+  readShown: FollowParts["readShown"],
 ): Promise<ExecutionEvent | null> {
   const at = record.progress?.checkpointAt ?? null;
   if (at === null || at === partialAt || record.status === "SUCCEEDED") return null;
-  const text = await readCheckpoint(id, ownerId);
-  if (text === null) return null;
-  return { type: "partial", at, bytes: text.length, text: text.length > PAGE_BYTES ? null : text };
+  const shown = await readShown({ id, ownerId, at });
+  return shown && { type: "partial", at, ...shown };
 }
 
 /** The first state. After the stream is registered: a change during the query is not missed. */

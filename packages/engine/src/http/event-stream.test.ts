@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { readEvents } from "@platform/contract/event-stream";
 import type { ServerEvent } from "@platform/contract/event-stream";
 import { Problem } from "@platform/contract/problems";
+import { createDeferred } from "../base/deferred.ts";
 import { DAY } from "../base/time.ts";
 import { createStreamRoom } from "../executions/stream-room.ts";
 import { createLine, createUuidAt } from "../testing/execution-fixtures.ts";
@@ -219,23 +220,28 @@ test("a stream without events says that it lives", async () => {
 });
 
 test("a caller that never reads costs one page of its log, and is disconnected", async () => {
-  const { scene, send } = await open({ streamTimes: { ...STREAM_TIMES, unreadMs: 300 } });
+  let asked = 0;
+  const { scene, send } = await open({
+    streamTimes: { ...STREAM_TIMES, unreadMs: 300 },
+    arrange: (store) => {
+      const { readLog } = store;
+      Object.assign(store, {
+        readLog: (...given: Parameters<typeof readLog>) => {
+          asked += 1;
+          return readLog(...given);
+        },
+      });
+    },
+  });
   const id = await startOne(scene);
   const claim = await scene.claimOne();
   for (let line = 0; line < 100; line += 1)
     await scene.store.appendLog(claim, [createLine("x".repeat(1_000_000))]);
-  let asked = 0;
-  const original = scene.store.readLog;
-  Object.assign(scene.store, {
-    readLog: (...given: Parameters<typeof original>) => {
-      asked += 1;
-      return original(...given);
-    },
-  });
   const before = await countConnections(scene);
   await send(`/hosted/${id}/events`);
   await waitUntil(async () => (await countConnections(scene)) > before);
   await waitUntil(async () => (await countConnections(scene)) === before);
+  expect(asked).toBeGreaterThan(0);
   expect(asked).toBeLessThan(60);
 });
 
@@ -293,6 +299,40 @@ test("streams of an execution cost one query for all, and find what no event has
   await scene.store.finish(claim, SUCCESS);
   await waitUntil(() => streams.every(({ hasEnded }) => hasEnded));
   expect(asked).toBeLessThan(20);
+});
+
+test("streams of an execution read each of its checkpoints once, and two of all at a time", async () => {
+  const counts = { reads: 0, running: 0, most: 0 };
+  const held = createDeferred<void>();
+  const { scene, follow } = await open({
+    arrange: (store) => {
+      const { readCheckpoint } = store;
+      Object.assign(store, {
+        readCheckpoint: async (...given: Parameters<typeof readCheckpoint>) => {
+          counts.reads += 1;
+          counts.most = Math.max(counts.most, (counts.running += 1));
+          await held.promise;
+          return await readCheckpoint(...given).finally(() => {
+            counts.running -= 1;
+          });
+        },
+      });
+    },
+  });
+  const claims = [];
+  const streams: Awaited<ReturnType<typeof follow>>[] = [];
+  for (let count = 0; count < 4; count++) {
+    const id = await startOne(scene);
+    claims.push(await scene.claimOne());
+    streams.push(...(await Promise.all(Array.from({ length: 5 }, () => follow(`/hosted/${id}/events`)))));
+  }
+  await waitUntil(() => streams.every(({ seen }) => seen.length === 1));
+  const checkpoint = Buffer.from('{"n":1}');
+  for (const claim of claims) await scene.store.noteProgress(claim, { progress: null, checkpoint });
+  await waitUntil(() => streams.every(({ seen }) => seen.at(-1)?.event === "progress") && counts.reads >= 2);
+  held.resolve();
+  await waitUntil(() => streams.every(({ seen }) => seen.at(-1)?.event === "partial"));
+  expect(counts).toEqual({ reads: 4, running: 0, most: 2 });
 });
 
 test("a stream says how far the run is, each time that it reports", async () => {

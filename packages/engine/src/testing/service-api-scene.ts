@@ -48,13 +48,16 @@ interface SceneOptions {
   readonly streamTimes?: StreamTimes;
   /** @throws Problem FORBIDDEN: of the owner who may not read logs */
   readonly requireLogs?: (owner: string) => void;
+  /** Called before anything has taken a method of the store. */
+  readonly arrange?: (store: ReturnType<typeof createMemoryStore>) => void;
 }
 
 /** The service API over a store in memory, as the gateway, as jobs and as the local server show it. */
-export async function openServiceApiScene({ room, streamTimes, requireLogs }: SceneOptions = {}) {
+export async function openServiceApiScene({ room, streamTimes, requireLogs, arrange }: SceneOptions = {}) {
   const clock: { now: number | null } = { now: null };
   const said: { kept: KeptDays | undefined } = { kept: undefined };
   const store = createMemoryStore();
+  arrange?.(store);
   const contents = { read: readNothing };
   /** Owners whose token was revoked. */
   const revoked = new Set<string>();
