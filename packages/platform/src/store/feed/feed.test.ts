@@ -154,6 +154,18 @@ test("a change whose transaction commits late is not missed by who has read what
   }
 });
 
+test("more changes than one statement moves keep their order as well", async () => {
+  const ids = Array.from({ length: 7 }, () => randomUUID());
+  await scene.database.query({
+    text: `insert into feed_new (execution_id, owner_kind, owner_id, organisation_id, version_id, status, code)
+      select ($1::uuid[])[1 + n % 7], 'organisation', $2, $2, $3, 'PENDING', n::text from generate_series(1, 4500) n`,
+    values: [ids, own.id, service.versionId],
+  });
+  const events = await readAll();
+  expect(events).toHaveLength(4_500);
+  expect(events.findIndex(({ code }, index) => Number(code) !== index + 1)).toBe(-1);
+});
+
 test("sequencers of several processes give each change one position, in the order of its execution", async () => {
   const databases = Array.from({ length: 3 }, () =>
     createExecutionDatabase(scene.home.target, { logger: scene.home.logger }),
@@ -213,13 +225,22 @@ test("an application reads what its subscriptions started, an organisation that,
     organisationId: consumer.organisationId,
   });
   const job = await start();
+  await scene.store.cancel(subscribed, client.subscriptionId);
   await feed.sequence();
   const read = async (kind: "application" | "organisation", id: string) =>
     (await feed.read({ kind, id }, before, 10)).map(({ executionId }) => executionId);
-  expect(await read("application", client.applicationId)).toEqual([subscribed]);
-  expect(await read("organisation", consumer.organisationId)).toEqual([subscribed]);
-  expect(await read("organisation", own.organisationId)).toEqual([subscribed, job]);
+  expect(await read("application", client.applicationId)).toEqual([subscribed, subscribed]);
+  expect(await read("organisation", consumer.organisationId)).toEqual([subscribed, subscribed]);
+  expect(await read("organisation", own.organisationId)).toEqual([subscribed, job, subscribed]);
   expect(await read("organisation", other.organisationId)).toEqual([]);
+  for (const reader of [
+    { kind: "application", id: client.applicationId },
+    { kind: "organisation", id: consumer.organisationId },
+    { kind: "organisation", id: own.organisationId },
+  ] as const) {
+    const [first] = await feed.read(reader, before, 1);
+    expect([first?.executionId, first?.status]).toEqual([subscribed, "PENDING"]);
+  }
   expect(await read("application", randomUUID())).toEqual([]);
   expect(await read("application", "none")).toEqual([]);
   expect((await feed.read(null, before, 1)).map(({ subscriptionId }) => subscriptionId)).toEqual([
