@@ -121,11 +121,16 @@ export async function waitUntilReady(platform: PlatformProcess): Promise<void> {
   // Gateway and platform API have a port each; a process without the role still answers /readyz on both.
   for (const url of [platform.gatewayUrl, platform.apiUrl]) {
     while (!(await isReady(url))) {
-      if (platform.process.exitCode !== null || performance.now() > deadline)
+      if (hasEnded(platform) || performance.now() > deadline)
         throw new Error(`the platform did not become ready:\n${platform.readLog()}`);
       await delay(20);
     }
   }
+}
+
+/** By itself, or by a signal. */
+export function hasEnded({ process }: PlatformProcess): boolean {
+  return process.exitCode !== null || process.signalCode !== null;
 }
 
 async function isReady(url: string): Promise<boolean> {

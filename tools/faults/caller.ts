@@ -6,10 +6,12 @@ import type { ServerEvent } from "@platform/contract/event-stream";
 import type { Subscription } from "../platform-client.ts";
 import { exchange, readJson } from "./http.ts";
 import type { Sent } from "./http.ts";
+import { Overdue } from "./bounded-wait.ts";
 
 const SECOND = 1_000;
 const RENEW_TOKEN_AFTER_MS = 1_200 * SECOND;
 const ANSWER_WITHIN_MS = 6 * SECOND;
+const TOKEN_WITHIN_MS = 60 * SECOND;
 const UNAUTHENTICATED = 401;
 
 /** What became of a request: an answer, or none, and then whether the request can have been sent. */
@@ -55,8 +57,11 @@ export function createCaller(
   let known: { readonly token: Promise<string>; readonly at: number } | null = null;
   const pickUrl = (gateway: number) => gateways[gateway % gateways.length] ?? gateways[0];
   const authorize = async () => {
-    if (known === null || performance.now() - known.at > RENEW_TOKEN_AFTER_MS)
-      known = { token: fetchToken(gateways, subscription), at: performance.now() };
+    if (known === null || performance.now() - known.at > RENEW_TOKEN_AFTER_MS) {
+      const token = fetchToken(gateways, subscription);
+      known = { token, at: performance.now() };
+      token.catch(() => (known = null));
+    }
     return { authorization: `Bearer ${await known.token}`, accept: "application/json" };
   };
   // Of a gateway that does not take the token, such as one whose clock is wrong.
@@ -83,8 +88,8 @@ export function createCaller(
       path: string,
       options: AskOptions = {},
     ): Promise<Reply<T>> => {
-      const sent = describeSent(method, await authorize(), options);
       try {
+        const sent = describeSent(method, await authorize(), options);
         const answer = await exchange(toUrl(gateway, path), sent, async (received) => ({
           status: received.statusCode,
           headers: received.headers,
@@ -128,7 +133,8 @@ async function fetchToken(
     body: "grant_type=client_credentials",
     withinMs: ANSWER_WITHIN_MS,
   };
-  for (let gateway = 0; ; gateway++) {
+  const deadline = performance.now() + TOKEN_WITHIN_MS;
+  for (let gateway = 0; performance.now() < deadline; gateway++) {
     try {
       const url = `${gateways[gateway % 2] ?? gateways[0]}/token`;
       const body = (await exchange(url, sent, readJson)) as { access_token?: string };
@@ -138,4 +144,5 @@ async function fetchToken(
     }
     await delay(100);
   }
+  throw new Overdue(`no gateway gave an access token for ${TOKEN_WITHIN_MS / SECOND} s`);
 }

@@ -11,20 +11,34 @@ import type { Fleet } from "./fleet.ts";
 import { createHistory } from "./history.ts";
 import type { Entry, History } from "./history.ts";
 import { disturb } from "./nemesis.ts";
+import type { Report } from "./report.ts";
 import { openReceiver } from "./receiver.ts";
 import { planSchedule } from "./schedule.ts";
 import type { Abilities, Schedule } from "./schedule.ts";
 import { createWebhook, deployService } from "./service.ts";
+import { within } from "./bounded-wait.ts";
 
 const SECOND = 1_000;
 /** So long clients wait after everything was repaired: a limit for what hangs, not for what is slow. */
 const SETTLE_WITHIN_MS = 90 * SECOND;
 /** A message whose sender was killed is sent again after 45 s, one that was refused twice after 35 s. */
 const DELIVER_WITHIN_MS = 240 * SECOND;
+const STOP_WITHIN_MS = 60 * SECOND;
 const POLL_MS = 30;
 const AUDITS_AT_ONCE = 8;
 /** Executions that no start of ours is known of: their answers were lost, and their code has not begun. */
 const ORPHANS = -1;
+const UNCOUNTED: ReadonlySet<Entry["kind"]> = new Set([
+  "fault",
+  "unrepaired",
+  "gave-up",
+  "settled",
+  "delivered",
+]);
+const ENDED: Entry[] = [
+  { kind: "settled", atMs: Infinity },
+  { kind: "delivered", atMs: Infinity },
+];
 
 /** What a campaign does. */
 export interface CampaignOptions {
@@ -52,18 +66,6 @@ export interface Done {
   readonly tookMs: number;
 }
 
-/** What came out. */
-export interface Report {
-  readonly schedules: number;
-  /** By what was done, such as `kill worker-1`. */
-  readonly faults: Readonly<Record<string, number>>;
-  /** What clients have seen: starts, answers, ends by state, events, messages. */
-  readonly seen: Readonly<Record<string, number>>;
-  readonly broken: readonly (BrokenPromise & { readonly schedule: number })[];
-  /** Processes that ended by themselves, and were started again. */
-  readonly exits: Readonly<Record<string, number>>;
-}
-
 interface Campaign {
   readonly options: CampaignOptions;
   readonly history: History;
@@ -88,16 +90,24 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
       const schedule = planSchedule(seed, options.first + schedules.length, abilities);
       schedules.push(schedule);
       options.onSchedule(await run(campaign, schedule));
+      if (!isRepaired(history, [schedule.number])) break;
     }
     const numbers = schedules.map(({ number }) => number);
-    await audit(campaign, numbers);
-    await waitForMessages(campaign, numbers);
+    // A platform that does not come up again has broken a promise, and can be asked nothing more.
+    if (isRepaired(history, numbers)) {
+      await audit(campaign, numbers);
+      await waitForMessages(campaign, numbers);
+    }
     return await judge(campaign, schedules);
   } finally {
-    await readers.close();
+    await within("the readers of the feed to stop", STOP_WITHIN_MS, readers.close());
     receiver.close();
-    await service.close();
+    await within("user code to close its connections", STOP_WITHIN_MS, service.close());
   }
+}
+
+function isRepaired(history: History, numbers: readonly number[]): boolean {
+  return numbers.every((number) => history.ofSchedule(number).every(({ kind }) => kind !== "unrepaired"));
 }
 
 function getGateways(fleet: Fleet): readonly [string, string] {
@@ -113,7 +123,7 @@ async function run(campaign: Campaign, schedule: Schedule): Promise<Done> {
   const givingUp = new AbortController();
   const context = { caller, history, signal: givingUp.signal };
   const clients = Promise.all(schedule.orders.map((order) => carryOut(context, order)));
-  await disturb(options.fleet, schedule.faults, (what) => history.add({ kind: "fault", what }));
+  await disturb(options.fleet, schedule.faults, history);
   const timer = setTimeout(() => givingUp.abort(), SETTLE_WITHIN_MS);
   await clients;
   // Starts without an answer whose code has begun.
@@ -183,11 +193,12 @@ async function judge({ options, history }: Campaign, schedules: readonly Schedul
     ...schedules.map(({ number }) => ({ number, entries: history.ofSchedule(number) })),
     { number: ORPHANS, entries: history.ofOrphans() },
   ];
+  const isOver = isRepaired(
+    history,
+    schedules.map(({ number }) => number),
+  );
+  const ended: Entry[] = isOver ? ENDED : [];
   for (const { number, entries } of parts) {
-    const ended: Entry[] = [
-      { kind: "settled", atMs: Infinity },
-      { kind: "delivered", atMs: Infinity },
-    ];
     const found = checkHistory([...entries, ...ended], READERS);
     broken.push(...found.map((fault) => ({ ...fault, schedule: number })));
     if (found.length > 0) await keep(options, number, entries);
@@ -205,13 +216,7 @@ async function judge({ options, history }: Campaign, schedules: readonly Schedul
 function countSeen(entries: readonly Entry[], count: (what: string) => unknown): void {
   const ends = new Map<string, string>();
   for (const entry of entries) {
-    if (
-      entry.kind === "fault" ||
-      entry.kind === "gave-up" ||
-      entry.kind === "settled" ||
-      entry.kind === "delivered"
-    )
-      continue;
+    if (UNCOUNTED.has(entry.kind)) continue;
     count(entry.kind);
     if (entry.kind === "accepted" && entry.isReplay) count("accepted as a replay");
     if ((entry.kind === "state" || entry.kind === "event") && isEnd(entry.status))

@@ -188,6 +188,11 @@ test.for<[Violation, string, Partial<Record<keyof typeof GOOD, readonly Observat
     "has a gateway that never gives its result",
     { end: [{ kind: "gave-up", op: "1.0", what: ID }, ...SETTLED] },
   ],
+  [
+    "STUCK",
+    "was on a platform that did not come up again",
+    { end: [{ kind: "unrepaired", what: "worker-1 is not ready" }] },
+  ],
   ["CHANGED_STATE", "was UNKNOWN, and then succeeded", { states: [see("UNKNOWN"), see("SUCCEEDED")] }],
   [
     "CHANGED_STATE",

@@ -71,7 +71,13 @@ export function checkHistory(history: readonly Entry[], readers: readonly string
     of: op,
     detail: `a client waited in vain for all answers that it needs of ${what}`,
   }));
+  const unrepaired = select(history, "unrepaired").map(({ what }) => ({
+    violation: "STUCK" as const,
+    of: "the platform",
+    detail: what,
+  }));
   return [
+    ...unrepaired,
     ...givenUp,
     ...checkStarts(history),
     ...lives.flatMap((life) => [

@@ -7,8 +7,14 @@ import { getuid, kill } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { provideBinaries } from "../../packages/platform/src/postgres/binaries.ts";
+import { Overdue, within } from "./bounded-wait.ts";
 
 const POLL_MS = 30;
+const SECOND = 1_000;
+/** Limits for what hangs, not for what is slow: a start may have to recover first. */
+const START_WITHIN_MS = 120 * SECOND;
+const KILL_WITHIN_MS = 30 * SECOND;
+const STATEMENT_WITHIN_MS = 20 * SECOND;
 const NAME = "platform";
 
 /** A PostgreSQL that processes of the platform reach over TCP, and that can be killed, stopped and told a wrong time. */
@@ -79,17 +85,15 @@ export async function createFaultyDatabase(options: DatabaseOptions): Promise<Fa
   return {
     port,
     start: () => start(server),
-    kill: () => killAll(server),
+    kill: () => within("the end of PostgreSQL", KILL_WITHIN_MS, killAll(server)),
     signal: (signal) => signalAll(server, signal),
     stepClock: async (seconds) => {
       const statements = isSteered ? [] : STEERED;
-      await run(server, NAME, [
-        ...statements,
-        `update steered_clock set ahead = make_interval(secs => ${seconds})`,
-      ]);
+      const step = [...statements, `update steered_clock set ahead = make_interval(secs => ${seconds})`];
+      await within("PostgreSQL to step its clock", STATEMENT_WITHIN_MS, run(server, NAME, step));
       isSteered = true;
     },
-    close: () => killAll(server),
+    close: () => within("the end of PostgreSQL", KILL_WITHIN_MS, killAll(server)),
   };
 }
 
@@ -98,6 +102,19 @@ function idOf(flag: "-u" | "-g"): number {
 }
 
 async function start(server: Server): Promise<void> {
+  const deadline = performance.now() + START_WITHIN_MS;
+  let log = launch(server);
+  while (!(await isReady(server))) {
+    if (performance.now() > deadline)
+      throw new Overdue(`PostgreSQL did not answer within ${START_WITHIN_MS / SECOND} s:\n${log()}`);
+    await delay(POLL_MS);
+    // As where processes of the one that was killed still hold its memory.
+    if (server.process?.exitCode !== null) log = launch(server);
+  }
+}
+
+/** Returns what reads the end of its log. */
+function launch(server: Server): () => string {
   const { directory, port, prefix, listenAddresses } = server.options;
   const settings = {
     listen_addresses: listenAddresses,
@@ -118,11 +135,7 @@ async function start(server: Server): Promise<void> {
   let log = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (log = (log + text).slice(-4_000)));
   server.process = child;
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`PostgreSQL does not start:\n${log}`);
-    if (await isReady(server)) return;
-    await delay(POLL_MS);
-  }
+  return () => log;
 }
 
 async function isReady(server: Server): Promise<boolean> {

@@ -3,13 +3,15 @@ import { dirname, join } from "node:path";
 import { kill } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { PLATFORM_COMMAND, findFreePort, spawnPlatform, waitUntilReady } from "../platform-process.ts";
+import { PLATFORM_COMMAND, hasEnded, spawnPlatform, waitUntilReady } from "../platform-process.ts";
 import type { Login, PlatformProcess, StartOptions } from "../platform-process.ts";
 import { createFaultyDatabase } from "./database.ts";
 import type { FaultyDatabase } from "./database.ts";
 import type { Network, Way } from "./network.ts";
+import { findLastingPort } from "./ports.ts";
 import { LEASE_SECONDS, MEMBERS } from "./schedule.ts";
 import type { Member } from "./schedule.ts";
+import { within } from "./bounded-wait.ts";
 
 const CLOCK = fileURLToPath(new URL("stepped-clock.ts", import.meta.url));
 const ROLES: Readonly<Record<Member, string>> = {
@@ -23,6 +25,14 @@ const ROLES: Readonly<Record<Member, string>> = {
 const ON_CABLES: ReadonlySet<Member> = new Set(["gateway-1", "worker-1"]);
 /** Of one process in a campaign: more is a platform that does not start. */
 const MAX_EXITS = 100;
+/** Before it is started again. */
+const REST_MS = 200;
+const SECOND = 1_000;
+/** Limits for what hangs, not for what is slow. */
+const STOP_WITHIN_MS = 90 * SECOND;
+const KILL_WITHIN_MS = 30 * SECOND;
+const REPAIR_WITHIN_MS = 400 * SECOND;
+const FILL_WITHIN_MS = 60 * SECOND;
 const MEGABYTE = 1024 * 1024;
 
 /** One process of the platform that faults befall. */
@@ -38,6 +48,8 @@ interface Ship {
   readonly stop: () => Promise<void>;
   /** Starts it again, on the same ports, and waits until it is ready. */
   readonly start: () => Promise<void>;
+  /** Waits until it is ready: it may have ended by itself, and is being started again. */
+  readonly awaitReady: () => Promise<void>;
   readonly signal: (signal: "SIGSTOP" | "SIGCONT") => void;
   /** Its wall clock is ahead of the machine's by so many seconds. */
   readonly stepClock: (seconds: number) => Promise<void>;
@@ -95,11 +107,12 @@ export function createFleet(options: FleetOptions): Fleet {
     database: () => get("database"),
     ships: () => get("ships"),
     login: () => get("login"),
-    fillDisk: () => fill(filler),
-    freeDisk: () => rm(filler, { force: true }),
+    fillDisk: () => within("the disk to be full", FILL_WITHIN_MS, fill(filler)),
+    freeDisk: () => within("the disk to be freed", FILL_WITHIN_MS, rm(filler, { force: true })),
     close: async () => {
       const ships = Object.values(parts.ships ?? {});
-      await Promise.all(ships.map((ship) => ship.kill()));
+      // Not killed: Node.js writes down what it has compiled, and the next campaign starts sooner.
+      await Promise.all(ships.map((ship) => ship.stop().catch(() => ship.kill())));
       await Promise.all(ships.map(({ way }) => way.close()));
       await parts.database?.close();
     },
@@ -114,7 +127,7 @@ interface Parts {
 
 async function createShips(options: FleetOptions): Promise<Readonly<Record<Member, Ship>>> {
   const ports = await Promise.all(
-    MEMBERS.map(async () => [await findFreePort(), await findFreePort()] as const),
+    MEMBERS.map(async () => [await findLastingPort(), await findLastingPort()] as const),
   );
   const [gatewayPort = 0] = ports[MEMBERS.indexOf("gateway-1")] ?? [];
   const settings = {
@@ -158,11 +171,9 @@ function createShip({ name, way, directory, dataDirectory, flags, ports }: ShipO
     environment: {
       DATABASE_URL: `postgresql://platform@${way.host}:${way.port}/platform`,
       FAULTS_CLOCK_FILE: clock,
-      // Starting again costs less processor time.
-      NODE_COMPILE_CACHE: join(directory, "compiled"),
     },
   };
-  const kept = keepUp(() => spawnPlatform(options));
+  const kept = keepUp(name, () => spawnPlatform(options));
   return {
     name,
     way,
@@ -171,6 +182,7 @@ function createShip({ name, way, directory, dataDirectory, flags, ports }: ShipO
     kill: () => kept.end("SIGKILL"),
     stop: () => kept.end("SIGTERM"),
     start: kept.start,
+    awaitReady: kept.awaitReady,
     signal: (signal) => {
       try {
         kill(kept.platform().process.pid ?? Number.NaN, signal);
@@ -185,17 +197,24 @@ function createShip({ name, way, directory, dataDirectory, flags, ports }: ShipO
 interface Kept {
   readonly platform: () => PlatformProcess;
   readonly start: () => Promise<void>;
+  readonly awaitReady: () => Promise<void>;
   readonly end: (signal: "SIGKILL" | "SIGTERM") => Promise<void>;
   readonly countExits: () => number;
 }
 
 /** Starts a process again that ends by itself, as an operator's init system does: a worker whose event loop hangs past its lease ends itself. */
-function keepUp(spawn: () => Promise<PlatformProcess>): Kept {
+function keepUp(name: Member, spawn: () => Promise<PlatformProcess>): Kept {
   let platform: PlatformProcess | null = null;
   let exits = 0;
   /** Only the latest start may spawn; each end makes those before it void. */
   let turn = 0;
-  const start = () => tryStart(++turn);
+  let latest: Promise<void> = Promise.resolve();
+  const start = () => {
+    latest = tryStart(++turn);
+    // Who waits is told; nobody may.
+    latest.catch(() => undefined);
+    return latest;
+  };
   const tryStart = async (mine: number): Promise<void> => {
     const started = await spawn();
     if (mine !== turn) return await started.kill();
@@ -204,21 +223,27 @@ function keepUp(spawn: () => Promise<PlatformProcess>): Kept {
       await waitUntilReady(started);
     } catch (error) {
       if (mine !== turn) return;
-      const hasEnded = started.process.exitCode !== null || started.process.signalCode !== null;
-      if (!hasEnded || ++exits > MAX_EXITS) throw error;
-      return await tryStart(mine);
+      if (!hasEnded(started) || ++exits > MAX_EXITS) throw error;
+      await delay(REST_MS);
+      return mine === turn ? await tryStart(mine) : undefined;
     }
     watch(started, mine);
   };
-  const watch = ({ process }: PlatformProcess, mine: number) => {
+  const watch = (started: PlatformProcess, mine: number) => {
     const restart = () => {
       if (mine !== turn) return;
       exits++;
-      // Where it does not start, clients wait in vain, and that is found.
-      void start().catch(() => undefined);
+      void start();
     };
-    if (process.exitCode === null && process.signalCode === null) process.once("exit", restart);
-    else restart();
+    if (hasEnded(started)) restart();
+    else started.process.once("exit", restart);
+  };
+  const awaitLatest = async () => {
+    let seen: Promise<void>;
+    do {
+      seen = latest;
+      await seen;
+    } while (seen !== latest);
   };
   return {
     platform: () => {
@@ -226,9 +251,13 @@ function keepUp(spawn: () => Promise<PlatformProcess>): Kept {
       return platform;
     },
     start,
+    awaitReady: () => within(`${name} to be ready`, REPAIR_WITHIN_MS, awaitLatest()),
     end: async (signal) => {
       turn++;
-      await (signal === "SIGKILL" ? platform?.kill() : platform?.stop());
+      if (platform === null) return;
+      await (signal === "SIGKILL"
+        ? within(`the end of ${name} by SIGKILL`, KILL_WITHIN_MS, platform.kill())
+        : within(`the end of ${name} by SIGTERM`, STOP_WITHIN_MS, platform.stop()));
     },
     countExits: () => exits,
   };

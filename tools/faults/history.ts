@@ -45,6 +45,8 @@ export type Observation =
   | { readonly kind: "settled" }
   /** The same for messages to webhooks, which are tried again after longer pauses. */
   | { readonly kind: "delivered" }
+  /** Something is not as it was before the faults: a process is not ready again. */
+  | { readonly kind: "unrepaired"; readonly what: string }
   /** For people: what was done to the platform. The checker does not look at it. */
   | { readonly kind: "fault"; readonly what: string };
 
@@ -71,6 +73,17 @@ export interface History {
   readonly ofOrphans: () => readonly Entry[];
   /** Begins a schedule: faults and ends of waiting belong to the current one. */
   readonly open: (number: number) => void;
+  /** Resolves at once when something was seen for the so manieth time since the schedule began. */
+  readonly awaitMoment: (moment: Moment, count: number) => Promise<void>;
+}
+
+/** What a fault can follow at once: a start was accepted, user code has begun, an end was seen. */
+export type Moment = "accepted" | "began" | "ended";
+
+function getMoment(observation: Observation): Moment | null {
+  if (observation.kind === "accepted" || observation.kind === "began") return observation.kind;
+  if (observation.kind !== "state") return null;
+  return observation.status === "PENDING" || observation.status === "RUNNING" ? null : "ended";
 }
 
 /** The number of the schedule that a start belongs to. */
@@ -84,6 +97,7 @@ export function createHistory(readMs: () => number = () => Math.round(performanc
   const bySchedule = new Map<number, Entry[]>();
   const executions = new Map<number, Set<string>>();
   let current = 0;
+  let moments = createMoments();
   const push = <K>(map: Map<K, Entry[]>, key: K, entry: Entry) => {
     const list = map.get(key);
     if (list === undefined) map.set(key, [entry]);
@@ -93,6 +107,8 @@ export function createHistory(readMs: () => number = () => Math.round(performanc
   return {
     add: (observation) => {
       const entry = { ...observation, atMs: readMs() };
+      const moment = getMoment(observation);
+      if (moment !== null) moments.note(moment);
       if ("id" in entry) push(byExecution, entry.id, entry);
       else push(bySchedule, "op" in entry ? getScheduleOf(entry.op) : current, entry);
       if (!("id" in entry && "op" in entry)) return;
@@ -110,6 +126,33 @@ export function createHistory(readMs: () => number = () => Math.round(performanc
       return [...byExecution].flatMap(([id, entries]) => (known.has(id) ? [] : entries));
     },
     ofExecution: (id) => byExecution.get(id) ?? [],
-    open: (number) => (current = number),
+    open: (number) => {
+      current = number;
+      moments = createMoments();
+    },
+    awaitMoment: (moment, count) => moments.wait(moment, count),
+  };
+}
+
+interface Moments {
+  readonly note: (moment: Moment) => void;
+  readonly wait: (moment: Moment, count: number) => Promise<void>;
+}
+
+function createMoments(): Moments {
+  const counts = { accepted: 0, began: 0, ended: 0 };
+  const waiting = new Map<string, () => void>();
+  return {
+    note: (moment) => waiting.get(`${moment} ${++counts[moment]}`)?.(),
+    wait: (moment, count) =>
+      new Promise((resolve) => {
+        const before = waiting.get(`${moment} ${count}`);
+        if (counts[moment] >= count) resolve();
+        else
+          waiting.set(`${moment} ${count}`, () => {
+            before?.();
+            resolve();
+          });
+      }),
   };
 }

@@ -1,26 +1,40 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Fleet } from "./fleet.ts";
+import type { History } from "./history.ts";
 import { MEMBERS } from "./schedule.ts";
 import type { Fault, FaultAction, Member } from "./schedule.ts";
 
-/** Does the faults of a schedule, at their times from now on; resolves when all are repaired and every process is ready again. */
-export async function disturb(
-  fleet: Fleet,
-  faults: readonly Fault[],
-  note: (what: string) => void,
-): Promise<void> {
+/** A moment for which a fault waits comes soon, or the fault happens without it. */
+const MOMENT_WITHIN_MS = 2_500;
+
+/**
+ * Does the faults of a schedule, at their times from now on. Resolves when all are repaired and every process is ready again; what is not
+ * is written down.
+ */
+export async function disturb(fleet: Fleet, faults: readonly Fault[], history: History): Promise<void> {
+  const note = (what: string) => history.add({ kind: "fault", what });
+  const noteFailure = (error: unknown) =>
+    history.add({ kind: "unrepaired", what: error instanceof Error ? error.message : String(error) });
   await Promise.all(
-    faults.map(async ({ atMs, ...fault }) => {
-      await delay(atMs);
-      note(describeFault(fault));
-      await act(fleet, fault);
-      note(`over: ${describeFault(fault)}`);
+    faults.map(async ({ atMs, after, ...fault }) => {
+      if (after !== null)
+        await Promise.race([history.awaitMoment(after.moment, after.count), delay(MOMENT_WITHIN_MS)]);
+      if (after === null || atMs > 0) await delay(atMs);
+      note(describeAction(fault));
+      await act(fleet, fault).catch(noteFailure);
+      note(`over: ${describeAction(fault)}`);
     }),
   );
+  await Promise.all(Object.values(fleet.ships()).map((ship) => ship.awaitReady().catch(noteFailure)));
 }
 
 /** One line for people. */
-export function describeFault(fault: FaultAction): string {
+export function describeFault({ atMs, after, ...action }: Fault): string {
+  const when = after === null ? `at ${atMs} ms` : `${atMs} ms after ${after.moment} ${after.count}`;
+  return `${describeAction(action)} ${when}`;
+}
+
+function describeAction(fault: FaultAction): string {
   const { kind, ...details } = fault;
   return [kind, ...Object.entries(details).map(([name, value]) => `${name}=${String(value)}`)].join(" ");
 }

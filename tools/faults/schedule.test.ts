@@ -28,6 +28,18 @@ test("five hundred schedules have every kind of fault, on every process that it 
   expect([...befallen].toSorted()).toEqual(expected.toSorted());
 });
 
+test("a fault that waits for something waits for what every schedule has, and what its target has to keep", () => {
+  const awaited = faults.flatMap((fault) =>
+    fault.after === null || !("target" in fault) ? [] : [{ ...fault.after, target: fault.target }],
+  );
+  expect(awaited.length).toBeGreaterThan(faults.length / 4);
+  for (const { count } of awaited) expect(count).toBeLessThanOrEqual(8);
+  const ofWorkers = awaited.filter(({ target }) => target.startsWith("worker"));
+  expect(new Set(ofWorkers.map(({ moment }) => moment))).toEqual(new Set(["began"]));
+  const ofDatabase = awaited.filter(({ target }) => target === "database");
+  expect(new Set(ofDatabase.map(({ moment }) => moment))).toEqual(new Set(["accepted", "ended"]));
+});
+
 test("nothing has two faults at a time", () => {
   for (const { faults } of schedules) {
     const targets = faults.map((fault) => ("target" in fault ? fault.target : "disk"));

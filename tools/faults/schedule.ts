@@ -1,3 +1,4 @@
+import type { Moment } from "./history.ts";
 import { createRandom } from "./random.ts";
 import type { Random } from "./random.ts";
 
@@ -34,8 +35,11 @@ export type FaultAction =
       readonly forMs: number;
     };
 
-/** One fault: what is done, and when. */
-export type Fault = FaultAction & { readonly atMs: number };
+/** One fault: what is done, and when: so long after the schedule began, or after something was seen for the so manieth time. */
+export type Fault = FaultAction & {
+  readonly atMs: number;
+  readonly after: { readonly moment: Moment; readonly count: number } | null;
+};
 
 /** What a client does: one start, and what it does with the execution. */
 export interface Order {
@@ -72,7 +76,7 @@ const SECOND = 1_000;
 const LEASE_MS = LEASE_SECONDS * SECOND;
 /** Starts and faults begin within this time. */
 const WINDOW_MS = 1_200;
-const FAULTS = { 1: 5, 2: 4, 3: 2 };
+const FAULTS = { 1: 3, 2: 4, 3: 3 };
 const KINDS = { kill: 6, pause: 5, cut: 6, restart: 2, "fill-disk": 2, "step-clock": 3 };
 const KILLED = {
   "worker-1": 3,
@@ -80,7 +84,7 @@ const KILLED = {
   "gateway-1": 2,
   "gateway-2": 2,
   control: 2,
-  database: 3,
+  database: 4,
   everything: 1,
 };
 const STOPPED = {
@@ -91,6 +95,20 @@ const STOPPED = {
   control: 1,
   database: 1,
 };
+const CUT = { "worker-1": 3, "worker-2": 3, "gateway-1": 2, "gateway-2": 2, control: 2 };
+/** At which moment a fault of a target does the most harm: what was just said to be so must stay so. */
+const MOMENTS: Readonly<Record<string, readonly [Moment, ...Moment[]]>> = {
+  "worker-1": ["began"],
+  "worker-2": ["began"],
+  "gateway-1": ["accepted"],
+  "gateway-2": ["accepted"],
+  control: ["accepted", "ended"],
+  database: ["accepted", "ended"],
+  everything: ["accepted", "ended"],
+};
+const AT_MOMENT = 0.6;
+/** A moment comes for that many starts in every schedule. */
+const HIGHEST_COUNT = 5;
 /** Any other fault may happen together. */
 const EVERYTHING: ReadonlySet<string> = new Set([...MEMBERS, "database"]);
 
@@ -112,7 +130,7 @@ export function planSchedule(seed: number, number: number, abilities: Abilities)
     for (const target of targets) taken.add(target);
     faults.push(fault);
   }
-  return { number, faults: faults.toSorted((left, right) => left.atMs - right.atMs), orders };
+  return { number, faults, orders };
 }
 
 function listTargets(fault: Fault): ReadonlySet<string> {
@@ -134,31 +152,39 @@ function planOrder(random: Random, op: string): Order {
 }
 
 function planFault(random: Random): Fault {
+  const action = planAction(random);
+  const moments = "target" in action ? MOMENTS[action.target] : undefined;
+  if (moments === undefined || action.kind === "step-clock" || random.next() >= AT_MOMENT)
+    return { ...action, atMs: random.between(0, WINDOW_MS), after: null };
+  const after = { moment: random.pick(moments), count: random.between(1, HIGHEST_COUNT) };
+  return { ...action, atMs: random.pick([0, 0, 20, 100]), after };
+}
+
+function planAction(random: Random): FaultAction {
   const kind = random.weigh(KINDS);
-  const atMs = random.between(0, WINDOW_MS);
   switch (kind) {
     case "kill":
-      return { kind, target: random.weigh(KILLED), forMs: random.between(0, 700), atMs };
+      return { kind, target: random.weigh(KILLED), forMs: random.between(0, 700) };
     case "restart":
-      return { kind, target: random.pick(MEMBERS), atMs };
+      return { kind, target: random.pick(MEMBERS) };
     case "pause":
-      return { kind, target: random.weigh(STOPPED), forMs: drawSilence(random), atMs };
+      return { kind, target: random.weigh(STOPPED), forMs: drawSilence(random) };
     case "cut":
-      return { ...planCut(random), atMs };
+      return planCut(random);
     case "fill-disk":
-      return { kind, forMs: random.between(800, 2 * SECOND), atMs };
+      return { kind, forMs: random.between(800, 2 * SECOND) };
     case "step-clock":
       break;
   }
-  return { ...planStep(random), atMs };
+  return planStep(random);
 }
 
 function planCut(random: Random): FaultAction {
   return {
     kind: "cut",
-    target: random.pick(MEMBERS),
+    target: random.weigh(CUT),
     way: random.pick(["both", "requests", "answers"]),
-    isReset: random.next() < 0.4,
+    isReset: random.next() < 0.3,
     forMs: drawSilence(random),
   };
 }
@@ -172,9 +198,7 @@ function planStep(random: Random): FaultAction {
   };
 }
 
-/** Every third one is longer than a lease. */
+/** Four in ten are longer than a lease. */
 function drawSilence(random: Random): number {
-  return random.next() < 0.33
-    ? random.between(LEASE_MS, 1.6 * LEASE_MS)
-    : random.between(200, 0.7 * LEASE_MS);
+  return random.next() < 0.4 ? random.between(LEASE_MS, 1.6 * LEASE_MS) : random.between(200, 0.7 * LEASE_MS);
 }

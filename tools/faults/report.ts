@@ -1,0 +1,31 @@
+import type { Fault as BrokenPromise } from "./check-history.ts";
+
+/** What came out of schedules. */
+export interface Report {
+  readonly schedules: number;
+  /** By what was done, such as `kill worker-1`. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** What clients have seen: starts, answers, ends by state, events, messages. */
+  readonly seen: Readonly<Record<string, number>>;
+  readonly broken: readonly (BrokenPromise & { readonly schedule: number })[];
+  /** Processes that ended by themselves, and were started again. */
+  readonly exits: Readonly<Record<string, number>>;
+}
+
+/** All of them as one. */
+export function addUp(reports: readonly Report[]): Report {
+  return {
+    schedules: reports.reduce((sum, { schedules }) => sum + schedules, 0),
+    faults: addCounts(reports.map(({ faults }) => faults)),
+    seen: addCounts(reports.map(({ seen }) => seen)),
+    broken: reports.flatMap(({ broken }) => broken),
+    exits: addCounts(reports.map(({ exits }) => exits)),
+  };
+}
+
+function addCounts(parts: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const [name, count] of parts.flatMap((part) => Object.entries(part)))
+    sums[name] = (sums[name] ?? 0) + count;
+  return Object.fromEntries(Object.entries(sums).toSorted(([left], [right]) => left.localeCompare(right)));
+}
