@@ -144,6 +144,9 @@ describe("an organisation", () => {
   });
 });
 
+const WAITING =
+  "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
 describe("a deleted organisation", () => {
   test("is gone for its members everywhere, and its keys, subscriptions and versions end", async () => {
     const member = await join("maintainer");
@@ -197,6 +200,35 @@ describe("a deleted organisation", () => {
     const refused = await call(ada, "DELETE", `/organizations/${id}`);
     expect(refused.json().detail).toContain("1 subscription of other organisations to its services");
   });
+
+  test.each([
+    ["service", "POST", "/services", { name: "late" }],
+    ["application", "POST", "/applications", { name: "late" }],
+    ["data pool", "POST", "/data-pools", { name: "late" }],
+    ["invitation", "POST", "/invitations", { role: "viewer" }],
+  ] as const)(
+    "gets no %s from a request that has waited for the deletion: nothing would remove it any more",
+    async (kind, method, path, body) => {
+      const client = await home.database.pool.connect();
+      try {
+        await client.query("begin");
+        await client.query("update organisation set deleted_at = now() where id = $1", [id]);
+        const making = call(ada, method, path, body);
+        await waitUntil(async () => (await home.database.query({ text: WAITING })).length > 0);
+        await client.query("commit");
+        const { statusCode, body: text } = await making;
+        expect([statusCode, JSON.parse(text).code]).toEqual([403, "FORBIDDEN"]);
+      } finally {
+        client.release();
+      }
+      const table = kind.replace(" ", "_");
+      const made = await home.database.query({
+        text: `select 1 from ${table} where organisation_id = $1`,
+        values: [id],
+      });
+      expect(made).toEqual([]);
+    },
+  );
 
   test("was no user's own", async () => {
     const refused = await call(ada, "DELETE", `/organizations/${ada.organisationId}`, undefined, null);

@@ -3,6 +3,7 @@ import type { Database, RunStatement } from "../postgres/database.ts";
 import { requireRoom } from "./base/bounds.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
+import { requireOrganisation } from "./base/hold-organisation.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 import { cancelExecutionsOf } from "./executions/cancel-many.ts";
@@ -22,7 +23,7 @@ type NewApplication = Pick<ApplicationRecord, "organisationId" | "name" | "creat
 
 /** Applications of organisations; one of another organisation is treated as missing. */
 export interface ApplicationStore {
-  /** @throws Problem QUOTA_EXCEEDED */
+  /** @throws Problem QUOTA_EXCEEDED, FORBIDDEN: the organisation was deleted meanwhile */
   readonly create: (application: NewApplication) => Promise<ApplicationRecord>;
   /** Newest first, without deleted ones. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ApplicationRecord>>;
@@ -51,10 +52,7 @@ async function insertApplication(
   run: RunStatement,
   { organisationId, name, createdBy }: NewApplication,
 ): Promise<ApplicationRecord> {
-  await run({
-    text: "select id from organisation where id = $1 for no key update",
-    values: [organisationId],
-  });
+  await requireOrganisation(run, organisationId);
   await requireRoom(run, "applications", {
     text: "from application where organisation_id = $1 and deleted_at is null",
     values: [organisationId],

@@ -5,6 +5,7 @@ import { noteAudit } from "./audit/trail.ts";
 import { requireRoom } from "./base/bounds.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
+import { requireOrganisation } from "./base/hold-organisation.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 import { deleteService } from "./delete-service.ts";
@@ -51,7 +52,7 @@ interface ServiceChange {
 
 /** Services of organisations; one of another organisation is treated as missing (null). */
 export interface ServiceStore {
-  /** @throws Problem CONFLICT when the organisation has a service with this name, QUOTA_EXCEEDED */
+  /** @throws Problem CONFLICT when the organisation has a service with this name, QUOTA_EXCEEDED, FORBIDDEN: it was deleted meanwhile */
   readonly create: (service: NewService) => Promise<ServiceRecord>;
   readonly findByKey: (organisationId: string, key: string) => Promise<ServiceRecord | null>;
   readonly findByName: (organisationId: string, name: string) => Promise<ServiceRecord | null>;
@@ -147,10 +148,7 @@ async function insertService(
   run: RunStatement,
   { organisationId, name, description }: NewService,
 ): Promise<ServiceRecord> {
-  await run({
-    text: "select id from organisation where id = $1 for no key update",
-    values: [organisationId],
-  });
+  await requireOrganisation(run, organisationId);
   await requireRoom(run, "services", {
     text: "from service where organisation_id = $1",
     values: [organisationId],

@@ -4,6 +4,7 @@ import { noteAudit } from "../audit/trail.ts";
 import { requireRoom } from "../base/bounds.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
 import { selectMilliseconds } from "../base/columns.ts";
+import { holdOrganisation } from "../base/hold-organisation.ts";
 
 /** An invitation to be stored. */
 interface NewInvitationRow {
@@ -119,10 +120,7 @@ async function insertInvitation(
 ): Promise<InvitationRecord | "member already" | "not allowed"> {
   const { id, organisationId, email, role, tokenHash, invitedBy, expiresInDays } = invitation;
   // Waits for a change of the inviter's role that is being made; two invitations count one after the other.
-  await run({
-    text: "select id from organisation where id = $1 for no key update",
-    values: [organisationId],
-  });
+  if (!(await holdOrganisation(run, organisationId))) return "not allowed";
   const members = await run({
     text: `select 1 from member m join platform_user u on u.id = m.user_id
       where m.organisation_id = $1 and u.email = $2`,

@@ -4,6 +4,7 @@ import type { Database, RunStatement } from "../../postgres/database.ts";
 import { noteAudit } from "../audit/trail.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
 import { selectMilliseconds } from "../base/columns.ts";
+import { holdOrganisation } from "../base/hold-organisation.ts";
 
 /** A user in an organisation. */
 export interface MemberRecord {
@@ -177,11 +178,7 @@ async function readStanding(
   run: RunStatement,
   { organisationId, userId, by }: MemberChange,
 ): Promise<Standing | null> {
-  const locked = await run({
-    text: "select id from organisation where id = $1 and deleted_at is null for no key update",
-    values: [organisationId],
-  });
-  if (locked.length === 0) return null;
+  if (!(await holdOrganisation(run, organisationId))) return null;
   // A statement of its own, since it must see what was committed while the first one waited for its lock.
   const [row] = await run<Standing>({
     text: `select o.personal_of as "personalOf",

@@ -3,6 +3,7 @@ import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { requireRoom } from "../base/bounds.ts";
 import { isUniqueViolation, selectMilliseconds } from "../base/columns.ts";
+import { requireOrganisation } from "../base/hold-organisation.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { holdPool, selectSeen } from "./pool-rights.ts";
@@ -36,7 +37,7 @@ type DataPoolChange = Partial<Pick<DataPoolRecord, "name" | "description">>;
 
 /** Data pools of organisations; one of another organisation that is not shared is treated as missing. */
 export interface DataPoolStore {
-  /** @throws Problem QUOTA_EXCEEDED */
+  /** @throws Problem QUOTA_EXCEEDED, FORBIDDEN: the organisation was deleted meanwhile */
   readonly create: (pool: NewDataPool) => Promise<DataPoolRecord | "name taken">;
   /** Its own and those that are shared with it; by name, without deleted ones. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<DataPoolRecord>>;
@@ -87,10 +88,7 @@ async function insertPool(
   run: RunStatement,
   { organisationId, name, description, createdBy }: NewDataPool,
 ): Promise<DataPoolRecord> {
-  await run({
-    text: "select id from organisation where id = $1 for no key update",
-    values: [organisationId],
-  });
+  await requireOrganisation(run, organisationId);
   await requireRoom(run, "dataPools", {
     text: "from data_pool where organisation_id = $1 and deleted_at is null",
     values: [organisationId],

@@ -4,6 +4,7 @@ import type { Database, RunStatement } from "../../postgres/database.ts";
 import { noteAudit } from "../audit/trail.ts";
 import { requireRoom } from "../base/bounds.ts";
 import { selectMilliseconds } from "../base/columns.ts";
+import { holdOrganisation } from "../base/hold-organisation.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { holdPool, selectSeen } from "./pool-rights.ts";
@@ -81,7 +82,7 @@ async function putShare(
   { organisationId, role, createdBy }: NewPoolShare,
 ): Promise<PoolShareRecord | null> {
   // Before the pool, as when an organisation is deleted; and whoever shares other pools with it counts one after the other.
-  const isKnown = isUuid(organisationId) && (await holdReceiver(run, organisationId));
+  const isKnown = isUuid(organisationId) && (await holdOrganisation(run, organisationId));
   const held = await holdPool(run, pool, ["owner"]);
   if (held === null) return null;
   if (!isKnown) throw new Problem("NOT_FOUND", "There is no such organisation.");
@@ -108,14 +109,6 @@ async function putShare(
   });
   if (row === undefined) throw new Error("The insert returned no row.");
   return row;
-}
-
-async function holdReceiver(run: RunStatement, organisationId: string): Promise<boolean> {
-  const rows = await run({
-    text: "select id from organisation where id = $1 and deleted_at is null for no key update",
-    values: [organisationId],
-  });
-  return rows.length > 0;
 }
 
 async function requireRooms(

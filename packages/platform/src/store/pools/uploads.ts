@@ -2,6 +2,7 @@ import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { requireRoom } from "../base/bounds.ts";
 import { selectMilliseconds } from "../base/columns.ts";
+import { holdOrganisation } from "../base/hold-organisation.ts";
 import { requireStorage } from "./pool-quota.ts";
 import { WRITERS, holdPool } from "./pool-rights.ts";
 
@@ -158,12 +159,7 @@ async function insertUpload(
 ): Promise<UploadRecord | null> {
   const { organisationId, userId, poolId, name, mediaType, metadata, bytes, sha256, place } = upload;
   // Before the pool, as when the organisation is deleted.
-  const held = await run({
-    text: "select id from organisation where id = $1 and deleted_at is null for no key update",
-    values: [organisationId],
-  });
-  // It was deleted while this waited, and its uploads were given up.
-  if (held.length === 0) return null;
+  if (!(await holdOrganisation(run, organisationId))) return null;
   const pool = await holdPool(run, upload, WRITERS);
   if (pool === null) return null;
   await requireRoom(run, "uploads", {

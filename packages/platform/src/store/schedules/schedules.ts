@@ -1,11 +1,11 @@
 import type { Schedule } from "@platform/contract/platform-api/schedules";
-import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { noteAudit } from "../audit/trail.ts";
 import { requireRoom } from "../base/bounds.ts";
 import { SCHEDULES_CHANNEL } from "../base/channels.ts";
 import { isUniqueViolation, selectMilliseconds } from "../base/columns.ts";
+import { requireOrganisation } from "../base/hold-organisation.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { LAST_RUN } from "./run-columns.ts";
@@ -153,12 +153,7 @@ async function insertSchedule(
   run: RunStatement,
   { organisationId, given, author: { by, enabled = true, findNext } }: NewSchedule,
 ): Promise<ScheduleRecord> {
-  // Its deletion waits, and deletes what is made now. After it, nobody would.
-  const held = await run({
-    text: "select id from organisation where id = $1 and deleted_at is null for no key update",
-    values: [organisationId],
-  });
-  if (held.length === 0) throw new Problem("FORBIDDEN", "The organisation was deleted meanwhile.");
+  await requireOrganisation(run, organisationId);
   await requireRoom(run, "schedules", {
     text: "from schedule where organisation_id = $1",
     values: [organisationId],
