@@ -721,9 +721,13 @@ create table schedule_run (
   attempt integer not null default 0,
   lease_until timestamp with time zone,
   created_at timestamp(3) with time zone not null default now(),
+  asked_by uuid,
+  may_edit boolean,
+  constraint schedule_run_asked CHECK (((asked_by IS NULL) = (may_edit IS NULL))),
   constraint schedule_run_lease CHECK (((lease_until IS NOT NULL) = (status = 'STARTING'::text))),
   constraint schedule_run_status CHECK ((status = ANY (ARRAY['STARTING'::text, 'STARTED'::text, 'SKIPPED'::text, 'MISSED'::text, 'REFUSED'::text]))),
   constraint schedule_run_trigger CHECK ((trigger = ANY (ARRAY['CRON'::text, 'MANUAL'::text]))),
+  constraint schedule_run_asker FOREIGN KEY (asked_by) REFERENCES platform_user(id),
   constraint schedule_run_schedule FOREIGN KEY (schedule_id) REFERENCES schedule(id) ON DELETE CASCADE,
   constraint schedule_run_pkey PRIMARY KEY (id)
 );

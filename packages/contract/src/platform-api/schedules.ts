@@ -243,7 +243,7 @@ export const SCHEDULES_API = {
     bodyMode: "none",
     summary: "Start what a schedule starts, now",
     description:
-      "Also while it is paused, and while the last one has not ended. A 201 means that it is started, or will be: it is STARTING while the platform cannot start it.",
+      "Also while it is paused, and while the last one has not ended. A job has the rights of who asks for it here. A 201 means that it is started, or will be: it is STARTING while the platform cannot start it.",
     params: idOf("schedule"),
     responses: { 201: { description: "The run", schema: RunSchema } },
     problems: [

@@ -5,6 +5,8 @@ import type {
   ScheduleDetails,
   ScheduleRun,
 } from "@platform/contract/platform-api/schedules";
+import { can } from "@platform/contract/permissions";
+import { DATA_POOLS_API } from "@platform/contract/platform-api/data-pools";
 import { MAX_SCHEDULE_BODY_BYTES } from "@platform/contract/platform-api/schedules";
 import { Problem } from "@platform/contract/problems";
 import { isRecord } from "@platform/engine/base/json";
@@ -92,8 +94,10 @@ function createRunHandlers({
   starter,
 }: ScheduleDeps): Pick<Handlers, "runSchedule" | "listScheduleRuns"> {
   return {
-    runSchedule: async ({ caller: { organisationId }, params }) => {
-      const claim = requireSchedule(await runs.addManual({ organisationId, id: params.id }, LEASE_SECONDS));
+    runSchedule: async ({ caller: { organisationId, userId, actor }, params }) => {
+      const asker = { userId, mayEdit: can(actor, DATA_POOLS_API.putPoolFile) };
+      const key = { organisationId, id: params.id };
+      const claim = requireSchedule(await runs.addManual(key, asker, LEASE_SECONDS));
       // Where that fails, it is tried again: what is asked for is written.
       const refusal = await startRun({ runs, starter }, claim).catch(() => null);
       if (refusal !== null) throw refusal;

@@ -72,7 +72,7 @@ test("all that is due is started, sixteen at a time, and a stop waits for what i
     organisationId: "",
     body: "{}",
     userId: "",
-    role: null,
+    mayEdit: true,
     lateMs: 0,
     serviceKey: "",
     version: null,

@@ -46,6 +46,8 @@ beforeEach(async () => {
 const run = <Row extends object = Record<string, unknown>>(text: string, ...values: readonly unknown[]) =>
   scene.home.database.query<Row>({ text, values });
 
+const REFUSED = { status: "REFUSED", code: "NOT_SUBSCRIBED", detail: "No.", isPermanent: true } as const;
+
 let count = 0;
 async function create(given: object = {}): Promise<string> {
   const target = { serviceKey: service.serviceKey };
@@ -155,13 +157,12 @@ test("a process that wakes up after its lease makes no second execution, and its
   const [second] = await other.claim();
   if (stale === undefined || second === undefined) throw new Error("There was nothing to claim.");
   expect(second).toMatchObject({ id: stale.id, attempt: 2, executionId: stale.executionId });
-  const refusal = { status: "REFUSED", code: "NOT_SUBSCRIBED", detail: "No.", isPermanent: true } as const;
-  await here.stores.scheduleRuns.settleRefused(stale, refusal);
+  await here.stores.scheduleRuns.settleRefused(stale, REFUSED);
   expect(await listStatuses(id)).toEqual(["STARTING"]);
   await other.start(second);
   await here.start(stale);
   expect(await listExecutions(user.organisationId)).toHaveLength(1);
-  await here.stores.scheduleRuns.settleRefused(second, refusal);
+  await here.stores.scheduleRuns.settleRefused(second, REFUSED);
   expect(await listStatuses(id)).toEqual(["STARTED"]);
 });
 
@@ -378,17 +379,4 @@ test("while the store is away, an occurrence waits for it", async () => {
   await expireLeases();
   await here.round();
   expect(await listStatuses(id)).toEqual(["STARTED"]);
-});
-
-test("who is no member any more lends no rights to the jobs of their schedules", async () => {
-  const pool = await call(user, "POST /data-pools", { name: "results" });
-  const persistTo = { dataPoolId: pool.body["id"] };
-  const id = await create({ body: { persistTo }, overlap: "queue" });
-  await makeDue(id);
-  await here.round();
-  expect(await listStatuses(id)).toEqual(["STARTED"]);
-  await run("update member set role = 'viewer' where user_id = $1", user.userId);
-  await makeDue(id);
-  await here.round();
-  expect(await listRuns(id)).toMatchObject([{ status: "REFUSED", code: "DATA_REFERENCE_INVALID" }, {}]);
 });

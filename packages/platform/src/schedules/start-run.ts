@@ -1,5 +1,3 @@
-import { can } from "@platform/contract/permissions";
-import { DATA_POOLS_API } from "@platform/contract/platform-api/data-pools";
 import { Problem } from "@platform/contract/problems";
 import type { Executions } from "@platform/engine/executions/executions";
 import type { Owner } from "@platform/engine/store/owner";
@@ -42,8 +40,6 @@ interface Prepared {
   readonly count: () => unknown;
 }
 
-/** Who may store files in data pools may have results stored there. */
-const PUTS_FILES = DATA_POOLS_API.putPoolFile;
 const MAJOR = /^[0-9]{1,9}$/u;
 
 /** `deps`: as the platform API and the gateway have them. */
@@ -75,7 +71,7 @@ export function createRunStarter(deps: StarterDeps): RunStarter {
 }
 
 async function prepare(deps: StarterDeps, claim: RunClaim): Promise<Prepared> {
-  const { organisationId, serviceKey, userId, role } = claim;
+  const { organisationId, serviceKey, userId, mayEdit } = claim;
   const { reserve, startsPerSecond } = deps;
   if (serviceKey === null) {
     const { found, version, owner } = await findSubscription(deps, organisationId, claim);
@@ -83,9 +79,9 @@ async function prepare(deps: StarterDeps, claim: RunClaim): Promise<Prepared> {
     return { owner, version, count: () => limits.count(found) };
   }
   const version = await findVersion(deps, { organisationId, serviceKey }, claim.version);
-  const mayEdit = role !== null && can({ role, scopes: null, isOperator: false }, PUTS_FILES);
   const limits = createWriteLimits({ reserve, startsPerSecond, writesPerSecond: startsPerSecond });
   return {
+    // Their role of then is asked for where results are stored (store/pools/result-files.ts).
     owner: toJobOwner(organisationId, { userId, mayEdit }),
     version,
     count: () => limits.count({ userId, organisationId }, "start"),

@@ -1,4 +1,3 @@
-import type { Role } from "@platform/contract/permissions";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { selectMilliseconds } from "../base/columns.ts";
@@ -19,13 +18,16 @@ export interface RunClaim extends StoredTarget {
   readonly organisationId: string;
   /** JSON text of the start body. */
   readonly body: string;
-  /** Who has changed the schedule last. */
+  /** Who has asked for it; of one that was due, who has changed the schedule last. */
   readonly userId: string;
-  /** Of this user in the organisation; null: they are no member any more. */
-  readonly role: Role | null;
+  /** Whether the token or session that has asked for it may change what the organisation has; true of one that was due. */
+  readonly mayEdit: boolean;
   /** For how long it has been due, by the database's clock. Milliseconds. */
   readonly lateMs: number;
 }
+
+/** Who asks for a run, as a claim has it. */
+type Asker = Pick<RunClaim, "userId" | "mayEdit">;
 
 /** Why a run has started nothing. */
 export interface RunRefusal {
@@ -42,7 +44,7 @@ export interface ScheduleRunStore {
   readonly list: (key: ScheduleKey, page: PageRequest) => Promise<Page<RunRecord> | null>;
   readonly find: (id: string) => Promise<RunRecord | null>;
   /** A run that nothing but a request makes due, claimed. */
-  readonly addManual: (key: ScheduleKey, leaseSeconds: number) => Promise<RunClaim | null>;
+  readonly addManual: (key: ScheduleKey, asker: Asker, leaseSeconds: number) => Promise<RunClaim | null>;
   /** Takes runs that nobody starts, the ones that have waited longest first. */
   readonly claim: (limit: number, leaseSeconds: number) => Promise<readonly RunClaim[]>;
   /** It has made an execution, whoever did it, and whatever was thought of it before. */
@@ -66,7 +68,8 @@ export function createScheduleRunStore(database: Database): ScheduleRunStore {
       });
       return row ?? null;
     },
-    addManual: (key, leaseSeconds) => database.transaction((run) => insertManual(run, key, leaseSeconds)),
+    addManual: (key, asker, leaseSeconds) =>
+      database.transaction((run) => insertManual(run, { key, asker, leaseSeconds })),
     claim: (limit, leaseSeconds) => claimRuns(database, limit, leaseSeconds),
     settleStarted: (claim) => settleStarted(database, claim),
     settleRefused: (claim, refusal) => settleRefused(database, claim, refusal),
@@ -96,21 +99,27 @@ async function listRuns(
 
 /** SQL: what is needed to start the run `r` of the schedule `s`. */
 const CLAIM = `r.id, r.attempt, r.trigger, r.execution_id as "executionId", s.organisation_id as "organisationId", s.body,
-  s.service_key as "serviceKey", s.version, s.subscription_id as "subscriptionId", s.changed_by as "userId",
-  (select m.role from member m where m.organisation_id = s.organisation_id and m.user_id = s.changed_by) as role,
+  s.service_key as "serviceKey", s.version, s.subscription_id as "subscriptionId",
+  coalesce(r.asked_by, s.changed_by) as "userId", r.trigger = 'CRON' or coalesce(r.may_edit, false) as "mayEdit",
   greatest(0, (extract(epoch from now() - r.due_at) * 1000)::float8) as "lateMs"`;
+
+interface NewManual {
+  readonly key: ScheduleKey;
+  readonly asker: Asker;
+  readonly leaseSeconds: number;
+}
 
 async function insertManual(
   run: RunStatement,
-  { organisationId, id }: ScheduleKey,
-  leaseSeconds: number,
+  { key: { organisationId, id }, asker, leaseSeconds }: NewManual,
 ): Promise<RunClaim | null> {
   if (!isUuid(id)) return null;
+  const { userId, mayEdit } = asker;
   const rows = await run<{ id: string }>({
-    text: `insert into schedule_run (id, schedule_id, trigger, due_at, status, execution_id, attempt, lease_until)
-      select $3, s.id, 'MANUAL', now(), 'STARTING', $4, 1, now() + make_interval(secs => $5)
-      from schedule s where s.id = $2 and s.organisation_id = $1 for key share of s returning schedule_run.id`,
-    values: [organisationId, id, createUuidV7(), createUuidV7(), leaseSeconds],
+    text: `insert into schedule_run (id, schedule_id, trigger, due_at, status, execution_id, attempt, lease_until, asked_by, may_edit)
+      select $3, s.id, 'MANUAL', now(), 'STARTING', $4, 1, now() + make_interval(secs => $5), $6, $7
+      from schedule s where s.id = $2 and s.organisation_id = $1 for no key update of s returning schedule_run.id`,
+    values: [organisationId, id, createUuidV7(), createUuidV7(), leaseSeconds, userId, mayEdit],
     audited: ["schedule.run"],
   });
   const [made] = rows;
@@ -141,12 +150,21 @@ async function claimRuns(
   });
 }
 
+/**
+ * SQL: the schedule of the run $1, before the run: in the order in which a schedule is deleted with its runs. What is read of it is what it is
+ * when the lock is had.
+ */
+const HELD = `held as materialized (
+    select s.id, s.refusals, s.next_at from schedule s where s.id = (select schedule_id from schedule_run where id = $1) for no key update
+  )`;
+const IS_HELD = "(select count(*) from held) > 0";
+
 async function settleStarted(database: Database, { id, executionId }: RunClaim): Promise<void> {
   await database.query({
     name: "schedule-run-started",
-    text: `with started as (
+    text: `with ${HELD}, started as (
         update schedule_run set status = 'STARTED', code = null, detail = null, lease_until = null
-        where id = $1 and status <> 'STARTED' returning schedule_id
+        where id = $1 and status <> 'STARTED' and ${IS_HELD} returning schedule_id
       ) update schedule set refusals = 0, execution_id = greatest(execution_id, $2::uuid)
         where id in (select schedule_id from started)`,
     values: [id, executionId],
@@ -161,12 +179,12 @@ async function settleRefused(
 ): Promise<void> {
   await database.query({
     name: "schedule-run-refused",
-    text: `with refused as (
+    text: `with ${HELD}, refused as (
         update schedule_run set status = $3, code = $4, detail = $5, lease_until = null
-        where id = $1 and attempt = $2 and status = 'STARTING' returning schedule_id
+        where id = $1 and attempt = $2 and status = 'STARTING' and ${IS_HELD} returning schedule_id
       ), counted as (
-        select s.id, s.refusals + 1 >= ${MOST_REFUSALS} as is_last from schedule s
-        where s.id in (select schedule_id from refused) and $6::boolean and s.next_at is not null for no key update
+        select s.id, s.refusals + 1 >= ${MOST_REFUSALS} as is_last from held s
+        where s.id in (select schedule_id from refused) and $6::boolean and s.next_at is not null
       ) update schedule s set refusals = s.refusals + 1, next_at = case when is_last then null else next_at end,
           pause_code = case when is_last then $4 end, pause_detail = case when is_last then $5 end,
           paused_at = case when is_last then now() end
