@@ -33,7 +33,7 @@ export function createCheckpointReader(
     const key = `${ownerId} ${id} ${at}`;
     const known = reads.get(key);
     if (known !== undefined) return await known;
-    const shared = takeTurn(() => read(id, ownerId)).finally(() => reads.delete(key));
+    const shared = takeTurn(() => read(id, ownerId), ownerId).finally(() => reads.delete(key));
     reads.set(key, shared);
     return await shared;
   };

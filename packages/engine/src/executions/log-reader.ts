@@ -30,7 +30,7 @@ export function createLogReader(
       // From here on it may miss lines that are written now.
       reads.delete(key);
       return readLog(id, ownerId, position, pageBytes);
-    });
+    }, ownerId);
     reads.set(key, read);
     return read;
   };

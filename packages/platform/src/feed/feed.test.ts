@@ -102,6 +102,30 @@ test("readers at the same place share their queries, and no more than two run at
   await scene.store.cancel(id, owner.id);
 });
 
+test("pages that one reader asks for do not delay those of another", async () => {
+  const database = createExecutionDatabase(scene.home.target, { logger: scene.home.logger });
+  const store = createFeedStore(database);
+  const loud: FeedReader = { kind: "application", id: randomUUID() };
+  const quiet: FeedReader = { kind: "application", id: randomUUID() };
+  const asked: (FeedReader | null)[] = [];
+  const read: FeedStore["read"] = async (reader, ...given) => {
+    asked.push(reader);
+    return await store.read(reader, ...given);
+  };
+  const feed = createFeed({ store: { ...store, read }, executions: scene.store, logger: SILENT });
+  onTestFinished(async () => {
+    await feed.close();
+    await database.close();
+  });
+  const begin = await feed.findStart(undefined);
+  const limits = Array.from({ length: 50 }, (_, index) => index + 1);
+  const pages = limits.map((limit) => feed.read({ ...question(begin, 0), reader: loud, limit }));
+  await Promise.all([...pages, feed.read({ ...question(begin, 0), reader: quiet })]);
+  const pagesOf = asked.filter((reader) => reader !== null);
+  expect(pagesOf).toHaveLength(51);
+  expect(pagesOf.indexOf(quiet)).toBeLessThan(5);
+});
+
 test("a change that no event announces is found by itself, such as a claim of another process", async () => {
   const id = await start();
   const feed = openFeed();
