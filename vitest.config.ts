@@ -3,6 +3,13 @@ import { defineConfig } from "vitest/config";
 import { SECOND } from "@platform/engine/base/time";
 import { findS3Server } from "./tools/s3-server.ts";
 
+/**
+ * Files that run at one time, of all projects: a file uses a processor for half of its time, and waits for processes in the rest.
+ * One processor is taken for a machine under strain (`.ci/run --confined`).
+ */
+const PROCESSORS = availableParallelism();
+const MAX_WORKERS = PROCESSORS === 1 ? 1 : PROCESSORS + 1;
+
 /** Limits are for what hangs, not for what is slow: half a core with other work needs ten times as long as a quiet machine. */
 const COMMON = {
   expect: { poll: { timeout: 60 * SECOND, interval: 20 } },
@@ -10,6 +17,7 @@ const COMMON = {
   testTimeout: 240 * SECOND,
   hookTimeout: 240 * SECOND,
   teardownTimeout: 60 * SECOND,
+  maxWorkers: MAX_WORKERS,
 };
 
 const S3_STORIES = ["data-pools", "result-files", "retention"];
@@ -21,9 +29,6 @@ export default defineConfig({
         test: {
           ...COMMON,
           name: "unit",
-          // Not one less, as by default: most files wait for processes half of their time.
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 1 },
           include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts"],
           globalSetup: ["packages/platform/src/testing/global-setup.ts"],
         },
@@ -33,9 +38,7 @@ export default defineConfig({
           ...COMMON,
           name: "e2e",
           setupFiles: [...COMMON.setupFiles, "tests/support/s3-store.ts"],
-          sequence: { groupOrder: 2 },
           include: ["tests/e2e/**/*.test.ts"],
-          fileParallelism: false,
         },
       },
       {
@@ -44,19 +47,15 @@ export default defineConfig({
           // The stories in which the store of objects matters most, on a bucket; all of them: npm run test:s3.
           name: "s3",
           setupFiles: [...COMMON.setupFiles, "tests/support/s3-store.ts"],
-          sequence: { groupOrder: 3 },
           include: findS3Server() === null ? [] : S3_STORIES.map((name) => `tests/e2e/${name}.test.ts`),
           env: { PLATFORM_TEST_STORE: "s3" },
-          fileParallelism: false,
         },
       },
       {
         test: {
           ...COMMON,
           name: "clients",
-          sequence: { groupOrder: 4 },
           include: ["tests/clients/*.test.ts"],
-          fileParallelism: false,
         },
       },
     ],

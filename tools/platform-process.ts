@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -144,21 +145,39 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-/** A port that was free a moment ago; the wanted one if it is free. */
-export async function findFreePort(wanted = 0): Promise<number> {
+/**
+ * Ports that systems give neither to connections nor to listeners that ask for any (ip_local_port_range): none is taken between
+ * its choice and its use, which is a second later. Workers of one test run choose from shares of them.
+ */
+const PORTS = { first: 10_000, shares: 8, inShare: 2_500 };
+/** What this process has chosen; who is to listen there may not do so yet. */
+const chosen = new Set<number>();
+
+/** A port that is free, and chosen by no other caller in this test run; the wanted one if it is free. */
+export async function findFreePort(wanted?: number): Promise<number> {
+  if (wanted !== undefined && (await isFree(wanted))) return wanted;
+  const share = Number(env["VITEST_POOL_ID"] ?? 0) % PORTS.shares;
+  for (;;) {
+    if (chosen.size >= PORTS.inShare) throw new Error("this process has chosen all of its ports");
+    const port = PORTS.first + share * PORTS.inShare + randomInt(PORTS.inShare);
+    if (chosen.has(port)) continue;
+    chosen.add(port);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   const listening = once(server, "listening");
-  server.listen(wanted, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   try {
     await listening;
   } catch {
-    return findFreePort();
+    return false;
   }
-  const address = server.address();
   server.close();
   await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("the system gave no port");
-  return address.port;
+  return true;
 }
 
 export interface CommandResult {

@@ -22,9 +22,14 @@ const BUILD = /^v\d+-[0-9a-f]{64}-[0-9a-f]+$/;
 
 export type EnvironmentScene = Awaited<ReturnType<typeof openScene>>;
 
+/** Once for a file: six starts of Python. */
+const tools = findTools();
+// Whoever opens a scene is told.
+tools.catch(() => undefined);
+
 /** A folder of its own and a builder of environments in it. */
 export async function openEnvironmentScene(): Promise<EnvironmentScene> {
-  return openScene(await findTools());
+  return openScene(await tools);
 }
 
 async function findTools() {
