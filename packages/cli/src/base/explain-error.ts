@@ -73,7 +73,7 @@ function explainRefusal(refused: RequestRefused, circumstances: Circumstances): 
  * The text and a line for each invalid field. A text that has them all, as the API calls them (`body/limits/perMonth`), is made of the lines
  * (`limits.perMonth`). A line that the text has already is the same to the letter, so that it is printed once.
  */
-function describeFields(
+export function describeFields(
   detail: string,
   errors: readonly FieldError[],
 ): { readonly text: string; readonly details: readonly string[] } {

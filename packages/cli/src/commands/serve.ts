@@ -1,13 +1,17 @@
 import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import type { ServicePolicy } from "@platform/contract/policy";
 import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { findServeAssets } from "../base/assets.ts";
 import type { Output } from "../base/output.ts";
+import { describePolicy } from "../project/describe-policy.ts";
+import { checkPolicy, readPolicyFile } from "../serve/policy-file.ts";
 import { FAULTS, parseFaults } from "../serve/fault-table.ts";
 import type { Fault } from "../serve/fault-table.ts";
+import type { PolicySettings } from "../serve/local-policy.ts";
 import type { LocalServer } from "../serve/local-server.ts";
 import type { LocalPools } from "../serve/pool-folder.ts";
 
@@ -27,6 +31,7 @@ export const serveCommand = defineCommand({
     "The variables and secrets of the program are read from the file .env beside platform.json (NAME=value); it is never packed.",
     "Every edit reloads the code and the requirements; if an import fails, the error is shown and the server keeps running.",
     "Each folder below that of --pools is a data pool, each file in it a file that dataRef and paramsRef can name: the server prints the reference of each when it starts. They are the same at every start. To have those of the platform, save the list of the files of the pool (GET /api/data-pools/{id}/files) beside the folder, for the folder Maps as Maps.json.",
+    "--policy limits, orders and retries executions as the platform does with the same policy; all requests count as of one subscription. Edits of the file are reloaded as well.",
     `--fault lets things go wrong as they do on a platform: the nth start has the same fate for the same seed. Of requests: ${listFaults("request")}. Of executions: ${listFaults("execution")}.`,
     "Code is isolated as well as this machine allows; the isolation level (A to D) is printed at the start. Ctrl-C stops the server.",
   ],
@@ -68,6 +73,12 @@ export const serveCommand = defineCommand({
       maximum: LARGEST_SEED,
       isInteger: true,
     },
+    policy: {
+      kind: "text",
+      placeholder: "file",
+      description:
+        "Run executions by this policy, a JSON file as for 'platform services policy --set'; - is standard input",
+    },
     pools: {
       kind: "text",
       placeholder: "folder",
@@ -82,6 +93,7 @@ export const serveCommand = defineCommand({
       comment: "Start an execution",
     },
     { command: "platform serve --port 9000 --pools ~/pools", comment: "Another port and folder" },
+    { command: "platform serve --policy policy.json", comment: "With the limits and retries of the service" },
     {
       command: "platform serve --fault worker-lost@30%,429@10%,slow-start=2s --fault-seed 7",
       comment: "What a client must cope with",
@@ -92,6 +104,7 @@ export const serveCommand = defineCommand({
     const { startLocalServer } = await import("../serve/local-server.ts");
     const faults = options.fault === undefined ? [] : parseFaults(options.fault);
     const faultSeed = options.faultSeed ?? randomInt(LARGEST_SEED);
+    const policy = options.policy === undefined ? null : await openPolicy(context, options.policy);
     const progress = context.output.startProgress("Preparing the project");
     let server: LocalServer;
     try {
@@ -105,13 +118,14 @@ export const serveCommand = defineCommand({
         output: context.output,
         faults,
         faultSeed,
+        policy,
         signal: context.signal,
         ...findServeAssets(),
       });
     } finally {
       progress.stop();
     }
-    printAddresses(context, server, { faults, faultSeed });
+    printAddresses(context, server, { faults, faultSeed, policy: policy?.policy ?? null });
     if (options.pools !== DEFAULT_POOLS && !existsSync(resolve(context.directory, options.pools)))
       context.output.note(`  Data pools     none: there is no folder ${options.pools} yet`);
     await waitForAbort(context.signal);
@@ -121,12 +135,24 @@ export const serveCommand = defineCommand({
   },
 });
 
-interface Faults {
-  readonly faults: readonly Fault[];
-  readonly faultSeed: number;
+/** @throws UserError when there is no such file, or it has no policy */
+async function openPolicy(context: CommandContext, from: string): Promise<PolicySettings> {
+  const read = async () => await checkPolicy(await readPolicyFile(context, { from, option: "--policy" }));
+  return { policy: await read(), read, file: from === "-" ? null : resolve(context.directory, from) };
 }
 
-function printAddresses(context: CommandContext, server: LocalServer, { faults, faultSeed }: Faults): void {
+/** What is served differently from a project as it is. */
+interface Conditions {
+  readonly faults: readonly Fault[];
+  readonly faultSeed: number;
+  readonly policy: ServicePolicy | null;
+}
+
+function printAddresses(
+  context: CommandContext,
+  server: LocalServer,
+  { faults, faultSeed, policy }: Conditions,
+): void {
   const { output } = context;
   const { url, version, sandbox } = server;
   output.print(`Serving ${output.paint("bold", version.project.name)} with Python ${server.pythonVersion}`);
@@ -141,6 +167,7 @@ function printAddresses(context: CommandContext, server: LocalServer, { faults, 
     for (const { piece, why, remedy } of sandbox.missing) output.note(`  Without ${piece}: ${why} ${remedy}`);
   if (faults.length > 0)
     output.print(`  Faults         ${faults.map(describeFault).join(", ")} (--fault-seed ${faultSeed})`);
+  if (policy !== null) printPolicy(output, policy);
   printPools(output, server.dataPools);
   output.print("Edits are reloaded. Ctrl-C stops the server.");
   if (!output.isJson) return;
@@ -150,6 +177,7 @@ function printAddresses(context: CommandContext, server: LocalServer, { faults, 
     openApiUrl: `${url}/openapi.json`,
     sandbox: sandbox.level,
     ...(faults.length === 0 ? {} : { faults: faults.map(describeFault), faultSeed }),
+    ...(policy === null ? {} : { policy }),
     dataPools: server.dataPools.pools.map(({ id, name, files }) => ({
       name,
       dataPoolId: id,
@@ -157,6 +185,13 @@ function printAddresses(context: CommandContext, server: LocalServer, { faults, 
     })),
   };
   output.write(`${JSON.stringify({ name: version.project.name, ...described }, null, 2)}\n`);
+}
+
+function printPolicy(output: Output, policy: ServicePolicy): void {
+  const lines = describePolicy(policy).map(([name, value]) => `${name.toLowerCase()}: ${value}`);
+  output.print(`  Policy         ${lines.join("; ")}`);
+  if (policy.priority === "high")
+    output.note("  Priority       high: on a platform only where its operator allows it");
 }
 
 function describeFault({ name, share, durationMs }: Fault): string {

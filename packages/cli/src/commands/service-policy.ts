@@ -1,18 +1,14 @@
-import { resolve } from "node:path";
 import type { PolicyRevision } from "@platform/contract/platform-api/policies";
 import { CONCURRENCY, PRIORITIES } from "@platform/contract/policy";
 import type { Priority, ServicePolicy } from "@platform/contract/policy";
-import { countAttempts } from "@platform/contract/retries";
-import type { RetryPolicy } from "@platform/contract/retries";
 import { TIMEOUT_SECONDS } from "@platform/contract/project";
-import { isRecord } from "@platform/engine/base/json";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
-import { createUsageError } from "../base/errors.ts";
-import { readIfThere } from "../base/files.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
+import { describePolicy } from "../project/describe-policy.ts";
 import { findService } from "../project/find-service.ts";
+import { readPolicyFile } from "../serve/policy-file.ts";
 
 /** Settings that the command line can change one by one; missing: they stay. */
 interface Settings {
@@ -85,7 +81,7 @@ export const policyCommand = defineCommand({
     { command: "platform services policy tsp --set policy.json", comment: "All of it, from a file" },
   ],
   run: async (context, { arguments: { service: given }, options: { set, revisions, ...settings } }) => {
-    const wanted = set === undefined ? null : await readPolicy(context, set);
+    const wanted = set === undefined ? null : await readPolicyFile(context, { from: set, option: "--set" });
     const { client } = await openSession(context);
     const { key } = await findService(context, client, given);
     const params = { key };
@@ -104,24 +100,6 @@ export const policyCommand = defineCommand({
     return { json: shown, succeeded: true };
   },
 });
-
-/** The platform says what is wrong with it. @throws UserError */
-async function readPolicy(context: CommandContext, from: string): Promise<ServicePolicy> {
-  const text =
-    from === "-" ? await context.readStandardInput() : await readIfThere(resolve(context.directory, from));
-  if (text === null) throw createUsageError(`The file '${from}' of --set does not exist.`);
-  const policy = parse(text);
-  if (isRecord(policy)) return policy;
-  throw createUsageError("The policy is not a JSON object.", 'Pass one such as {"timeoutSeconds": 600}.');
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** The same object where nothing is to be changed. */
 function changeSettings(policy: ServicePolicy, settings: Settings): ServicePolicy {
@@ -157,33 +135,8 @@ function printPolicy(
   { output }: CommandContext,
   { revision, policy, createdAt, createdBy }: PolicyRevision,
 ): void {
-  const { timeoutSeconds, concurrency = {}, priority = "normal", retries } = policy;
   output.print(`Revision  ${describeMade({ revision, createdAt, createdBy })}`);
-  output.print(`Timeout   ${timeoutSeconds === undefined ? "as the version says" : `${timeoutSeconds} s`}`);
-  output.print(`Priority  ${priority}`);
-  output.print(`At once   ${describePlaces(concurrency)}`);
-  if (retries !== undefined) output.print(`Retries   ${describeRetries(retries)}`);
-}
-
-/** `when its worker is lost, and after TIMEOUT: 2 at most, pause 10 s`. */
-function describeRetries(retries: RetryPolicy): string {
-  const { onLost, onError } = retries;
-  const after = onError?.codes === undefined ? "errors" : onError.codes.map(cleanText).join(", ");
-  const when = [
-    ...(onLost === "retry" ? ["when its worker is lost"] : []),
-    ...(onError === undefined ? [] : [`after ${after}`]),
-  ];
-  if (when.length === 0) return "never";
-  const pause = onError === undefined ? "" : `, pause ${onError.backoffSeconds} s`;
-  return `${when.join(", and ")}: ${countAttempts(retries) - 1} at most${pause}`;
-}
-
-function describePlaces({ service, subscription }: NonNullable<ServicePolicy["concurrency"]>): string {
-  const limits = [
-    ...(service === undefined ? [] : [`${service} of the service`]),
-    ...(subscription === undefined ? [] : [`${subscription} of one subscription`]),
-  ];
-  return limits.length === 0 ? "no limit" : limits.join(", ");
+  for (const [name, value] of describePolicy(policy)) output.print(`${name.padEnd(8)}  ${value}`);
 }
 
 function describeMade({ revision, createdAt, createdBy }: Omit<PolicyRevision, "policy">): string {

@@ -59,6 +59,7 @@ export async function replay(session: Session, given: ReplayGiven): Promise<Repl
       port: 0,
       faults: [],
       faultSeed: 0,
+      policy: null,
       output: toNotes(given.output),
     });
     try {

@@ -5,7 +5,8 @@ import { FAILURES, Problem } from "@platform/contract/problems";
 import { LOCAL_SERVICE_API } from "@platform/contract/local-service-api";
 import type { Executions } from "@platform/engine/executions/executions";
 import { toRoutePath } from "@platform/engine/http/methods";
-import type { Outcome } from "@platform/engine/python/port/runtime";
+import { dropOutput, getOutput } from "@platform/engine/python/port/run-output";
+import type { Outcome, PythonRuntime } from "@platform/engine/python/port/runtime";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import { SECOND } from "@platform/engine/base/time";
 import { pause } from "../base/wait.ts";
@@ -29,6 +30,7 @@ export interface FaultOptions {
 /** What stands between the parts of the local server. */
 export interface FaultInjection {
   readonly wrapStore: (store: ExecutionStore) => ExecutionStore;
+  readonly wrapRuntime: (runtime: PythonRuntime) => PythonRuntime;
   readonly wrapExecutions: (executions: Executions) => Executions;
   /** To be called before the routes are registered. */
   readonly addHooks: (app: FastifyInstance) => void;
@@ -43,60 +45,92 @@ const ROUTES: ReadonlySet<string | undefined> = new Set(
 
 /** Injects nothing where there are no faults. */
 export function createFaultInjection(options: FaultOptions): FaultInjection {
-  const draw = createLot(options);
-  const fates = createFates(options, draw);
+  const lot = createLot(options);
+  const fates = createFates(options, lot);
   return {
     wrapStore: (store) => wrapStore(store, fates),
+    wrapRuntime: (runtime) => wrapRuntime(runtime, fates),
     wrapExecutions: (executions) => wrapExecutions(executions, fates),
-    addHooks: (app) => addHooks(app, options, draw),
+    addHooks: (app) => addHooks(app, options, lot),
   };
 }
 
-/** Whether a fault befalls the next of those that it can befall. */
-type Lot = (fault: Fault) => boolean;
+/** Decides whom a fault befalls. */
+interface Lot {
+  /** Whether it befalls the next of those that it can befall. */
+  readonly draw: (fault: Fault) => boolean;
+  /** Whether it befalls this attempt of the nth execution; the first attempt has the fate of the execution. */
+  readonly drawAttempt: (fault: Fault, count: number, attempt: number) => boolean;
+}
 
 function createLot({ seed }: FaultOptions): Lot {
   const counts = new Map<string, number>();
-  return ({ name, share }) => {
-    const count = (counts.get(name) ?? 0) + 1;
-    counts.set(name, count);
-    const hash = createHash("sha256").update(`${seed} ${name} ${count}`).digest();
-    return hash.readUInt32BE() / 2 ** 32 < share;
+  const isBelow = (text: string, share: number) =>
+    createHash("sha256").update(`${seed} ${text}`).digest().readUInt32BE() / 2 ** 32 < share;
+  return {
+    draw: ({ name, share }) => {
+      const count = (counts.get(name) ?? 0) + 1;
+      counts.set(name, count);
+      return isBelow(`${name} ${count}`, share);
+    },
+    drawAttempt: ({ name, share }, count, attempt) => isBelow(`${name} ${count} ${attempt}`, share),
   };
 }
 
 interface Fates {
   /** Decides what befalls a new execution. */
   readonly decide: (id: string) => void;
-  readonly find: (id: string, does: "delay" | "expire" | "end") => Fault | undefined;
-  /** The same, and it befalls it no more. */
-  readonly take: (id: string, does: "delay" | "end") => Fault | undefined;
+  readonly find: (id: string, does: "delay" | "expire") => Fault | undefined;
+  /** What replaces the outcome of an attempt; the first is 1. */
+  readonly findEnd: (id: string, attempt: number) => EndFault | undefined;
+  /** The same as `find`, and it befalls it no more. */
+  readonly take: (id: string, does: "delay") => Fault | undefined;
 }
 
-function createFates({ faults, onFault }: FaultOptions, draw: Lot): Fates {
+/** A fault that replaces an outcome. */
+type EndFault = Fault & { readonly kind: Extract<Fault["kind"], { readonly does: "end" }> };
+
+/** What befalls an execution, and the how many-th it is. */
+interface Fate {
+  readonly count: number;
+  readonly faults: readonly Fault[];
+}
+
+const isEnd = (fault: Fault): fault is EndFault => fault.kind.does === "end";
+
+function createFates({ faults, onFault }: FaultOptions, { draw, drawAttempt }: Lot): Fates {
   const ofExecutions = faults.filter(({ kind }) => kind.to === "execution");
-  const fates = new Map<string, readonly Fault[]>();
-  const find: Fates["find"] = (id, does) => fates.get(id)?.find(({ kind }) => kind.does === does);
+  const fates = new Map<string, Fate>();
+  let count = 0;
+  const find: Fates["find"] = (id, does) => fates.get(id)?.faults.find(({ kind }) => kind.does === does);
   return {
     find,
+    findEnd: (id, attempt) => {
+      const fate = fates.get(id);
+      if (fate === undefined || attempt <= 1) return fate?.faults.find(isEnd);
+      const fault = ofExecutions.filter(isEnd).find((each) => drawAttempt(each, fate.count, attempt));
+      if (fault !== undefined) onFault(fault.name, `${id}, attempt ${attempt}`);
+      return fault;
+    },
     decide: (id) => {
       if (fates.has(id)) return;
       // All are drawn, so that none depends on what befell the execution before.
       const drawn = ofExecutions.filter((fault) => draw(fault));
       for (const { name } of drawn) onFault(name, id);
-      fates.set(id, drawn);
+      fates.set(id, { count: (count += 1), faults: drawn });
       const [oldest] = fates.keys();
       if (fates.size > MAX_FATES && oldest !== undefined) fates.delete(oldest);
     },
     take: (id, does) => {
-      const fault = find(id, does);
-      if (fault !== undefined) fates.set(id, fates.get(id)?.filter((other) => other !== fault) ?? []);
+      const [fault, fate] = [find(id, does), fates.get(id)];
+      if (fault !== undefined && fate !== undefined)
+        fates.set(id, { ...fate, faults: fate.faults.filter((other) => other !== fault) });
       return fault;
     },
   };
 }
 
-/** Code is not run before a late start, and its outcome is replaced after it: clients see what a platform shows them. */
+/** Code is not run before a late start. */
 function wrapStore(store: ExecutionStore, fates: Fates): ExecutionStore {
   return {
     ...store,
@@ -112,16 +146,30 @@ function wrapStore(store: ExecutionStore, fates: Fates): ExecutionStore {
       const kept = late.flatMap(({ claim, fault }) => (fault === undefined ? [claim] : []));
       return { claims: kept, isDrained: isDrained && kept.length === claims.length };
     },
-    finish: async (claim, outcome) => {
-      const fault = fates.find(claim.id, "end");
-      return await store.finish(claim, fault === undefined ? outcome : replaceOutcome(fault, outcome));
+  };
+}
+
+/** Code runs, and its outcome is replaced before anything is decided by it: clients see what a platform shows them, another attempt included. */
+function wrapRuntime(runtime: PythonRuntime, fates: Fates): PythonRuntime {
+  return {
+    ...runtime,
+    run: (request) => {
+      const run = runtime.run(request);
+      const outcome = run.outcome.then((answer) => {
+        const fault =
+          answer.status === "NOT_STARTED"
+            ? undefined
+            : fates.findEnd(request.executionId, request.attempt ?? 1);
+        if (fault === undefined) return answer;
+        dropOutput(getOutput(answer));
+        return describeEnd(fault);
+      });
+      return { ...run, outcome };
     },
   };
 }
 
-function replaceOutcome({ kind }: Fault, outcome: Outcome): Outcome {
-  if (kind.does !== "end") return outcome;
-  const { code } = kind;
+function describeEnd({ kind: { code } }: EndFault): Outcome {
   const detail = `${FAILURES[code]} (--fault)`;
   return code === "WORKER_LOST" ? { status: "UNKNOWN", code, detail } : { status: "FAILED", code, detail };
 }
@@ -150,7 +198,7 @@ function wrapExecutions(executions: Executions, fates: Fates): Executions {
   };
 }
 
-function addHooks(app: FastifyInstance, options: FaultOptions, draw: Lot): void {
+function addHooks(app: FastifyInstance, options: FaultOptions, { draw }: Lot): void {
   const faults = options.faults.filter(({ kind }) => kind.to === "request");
   if (faults.length === 0) return;
   const dropped = new WeakSet<FastifyRequest>();

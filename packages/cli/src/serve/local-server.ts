@@ -30,7 +30,7 @@ import type { PythonRuntime } from "@platform/engine/python/port/runtime";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { startReleaser } from "@platform/engine/queue/releaser";
 import { startSweeper } from "@platform/engine/queue/sweeper";
-import { getCode, getMessage } from "@platform/engine/base/thrown";
+import { getCode } from "@platform/engine/base/thrown";
 import { UserError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import type { Output } from "../base/output.ts";
@@ -47,12 +47,15 @@ import { createLocalFiles } from "./local-files.ts";
 import { registerLocalFeed } from "./local-feed.ts";
 import { createLocalOpenApi } from "./local-openapi.ts";
 import { createLocalReceipts } from "./local-receipts.ts";
+import { createLocalPolicy, listPolicyFiles } from "./local-policy.ts";
+import type { LocalPolicy, PolicySettings } from "./local-policy.ts";
 import { createLocalVersions } from "./local-versions.ts";
 import type { LoadedVersion, LocalVersions } from "./local-versions.ts";
 import { chooseEnvironmentsDirectory } from "./environments-directory.ts";
 import { createLocalTargets, persistLocally } from "./persisted-results.ts";
 import { explainLocalName, readPools } from "./pool-folder.ts";
 import type { LocalPools } from "./pool-folder.ts";
+import { printFailure, reloadAll } from "./reload-all.ts";
 import { createServerLogger } from "./server-logger.ts";
 import type { ServerLogger } from "./server-logger.ts";
 import { watchProject } from "./watch-project.ts";
@@ -84,6 +87,8 @@ export interface LocalServerOptions {
   /** See `inject-faults.ts`. */
   readonly faults: readonly Fault[];
   readonly faultSeed: number;
+  /** Null: none, so that all is as platform.json says. */
+  readonly policy: PolicySettings | null;
   /** Aborts the preparation of Python environments. */
   readonly signal: AbortSignal;
   /** Folder of the Python runner; default: that of the engine's sources. */
@@ -155,12 +160,13 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const store = faults.wrapStore(persisting);
   const capacity = measureCapacity();
   const exclude = findExcluded(options);
-  const { runtime, environments } = python;
+  const runtime = faults.wrapRuntime(python.runtime);
   const { projectDirectory } = options;
+  const policy = options.policy === null ? null : createLocalPolicy(options.policy, memory);
   const versions = createLocalVersions({
     projectDirectory,
     exclude,
-    environments,
+    environments: python.environments,
     runtime,
     capacity,
     versionsDirectory: join(directory, "versions"),
@@ -177,14 +183,14 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   closers.add("check of JSON", jsonCheck.close);
   const given = { store, versions, capacity, sandboxLevel, runtime, contents, results, jsonCheck };
   const executions = faults.wrapExecutions(startExecutions(starting, given));
-  const app = await createApp(starting, { executions, versions, faults, feed });
+  const app = await createApp(starting, { executions, versions, policy, faults, feed });
   closers.add("HTTP server", () => closeApp(app));
   const url = await listen(app, options);
   const watcher = await watchProject({
-    directory: options.projectDirectory,
+    directory: projectDirectory,
     exclude,
-    include: [ENVIRONMENT_FILE],
-    onChange: () => reload(versions, output),
+    include: [ENVIRONMENT_FILE, ...listPolicyFiles(options.policy, projectDirectory)],
+    onChange: () => reloadAll({ versions, policy, output }),
   });
   closers.add("file watcher", watcher.close);
   const dataPools = await readPools(options.dataPoolsDirectory);
@@ -232,7 +238,13 @@ function startExecutions(
   const root = options.dataPoolsDirectory;
   const inputs = createLocalFiles({ root, contents, jsonCheck: given.jsonCheck });
   const targets = createLocalTargets(root);
-  const executions = createExecutions({ store: given.store, inputs, results, targets });
+  const executions = createExecutions({
+    store: given.store,
+    inputs,
+    results,
+    targets,
+    allowsHigh: () => true,
+  });
   closers.add("executions", executions.close);
   const parts = { ...rest, inputs, workerId: "local-worker", leaseSeconds: LEASE_SECONDS, logger };
   closers.add("sweeper", startSweeper(parts));
@@ -252,13 +264,15 @@ type App = ReturnType<typeof createHttpServer>;
 interface AppParts {
   readonly executions: ReturnType<typeof createExecutions>;
   readonly versions: LocalVersions;
+  /** Null: there is none. */
+  readonly policy: LocalPolicy | null;
   readonly faults: FaultInjection;
   readonly feed: MemoryFeed;
 }
 
 async function createApp(
   { options, logger }: Starting,
-  { executions, versions, faults, feed }: AppParts,
+  { executions, versions, policy, faults, feed }: AppParts,
 ): Promise<App> {
   const app = createHttpServer({ logger });
   app.addHook(
@@ -279,7 +293,10 @@ async function createApp(
     presenter: localPresenter,
     authenticate: () => null,
     ownerOf: () => OWNER,
-    targetOf: async () => (await versions.current()).target,
+    targetOf: async () => {
+      const { target } = await versions.current();
+      return policy === null ? target : { ...target, service: policy.service() };
+    },
     baseOf: () => "",
   });
   await registerDocs(app, {
@@ -336,25 +353,6 @@ async function closeApp(app: App): Promise<void> {
 
 function isAddress(address: AddressInfo | string | null): address is AddressInfo {
   return typeof address === "object" && address !== null;
-}
-
-async function reload(versions: LocalVersions, output: Output): Promise<void> {
-  try {
-    const { project, failure } = await versions.load();
-    if (failure === null) output.note(`Reloaded ${project.name}.`);
-    else printFailure(failure, output);
-  } catch (error) {
-    const message = getMessage(error);
-    output.note(
-      `${output.paintNote("red", "error:")} The project was not reloaded, the previous version is still served: ${message}`,
-    );
-  }
-}
-
-function printFailure(failure: NonNullable<LoadedVersion["failure"]>, output: Output): void {
-  if (failure.traceback !== null) output.note(failure.traceback.trimEnd());
-  output.note(`${output.paintNote("red", "error:")} ${failure.code}: ${failure.detail}`);
-  output.note("Executions fail with this error until it is fixed.");
 }
 
 /**

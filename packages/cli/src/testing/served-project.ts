@@ -23,10 +23,16 @@ export interface ServedProject {
   readonly close: () => Promise<void>;
 }
 
+/** Flags of the command, and other files of the project. */
+interface ServeOptions extends RunOptions {
+  readonly flags?: readonly string[];
+  readonly files?: Readonly<Record<string, string>>;
+}
+
 /** A project with this program, served by the real `platform serve` on a free port. */
 export async function serveProject(
   program: string,
-  { flags = [], ...options }: RunOptions & { readonly flags?: readonly string[] } = {},
+  { flags = [], files = {}, ...options }: ServeOptions = {},
 ): Promise<ServedProject> {
   const home = await createCliHome();
   await home.createProject("demo");
@@ -36,6 +42,7 @@ export async function serveProject(
     await writeFile(target, text);
   };
   await write("src/program.py", program);
+  for (const [path, text] of Object.entries(files)) await write(path, text);
   const running = home.start(["serve", "--port", "0", "--json", ...flags], { ...options, folder: "demo" });
   const url = await waitFor("the server's address", () => readUrl(running));
 

@@ -8,6 +8,7 @@ import type { ProblemCode } from "@platform/contract/problems";
 import { SECOND } from "../base/time.ts";
 import { limitBodies, REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
+import { VALIDATION } from "./body-check.ts";
 import { sendProblem, toProblem } from "./errors.ts";
 import { refuseOtherMethods, supportAllMethods } from "./methods.ts";
 import { observeRequests } from "./observe-requests.ts";
@@ -43,17 +44,6 @@ export interface HttpServerOptions {
   /** Missing: nobody counts the requests. */
   readonly observer?: HttpObserver;
 }
-
-/** Nothing of a request is changed by its validation. */
-const VALIDATION = {
-  coerceTypes: false,
-  removeAdditional: false,
-  useDefaults: false,
-  allErrors: false,
-  strict: false,
-  // Faults carry the schema of their field.
-  verbose: true,
-};
 
 /**
  * A server whose errors all have the shape `{code, detail}`. Repeated slashes count as one, a final slash does not
