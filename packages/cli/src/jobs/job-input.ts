@@ -5,6 +5,7 @@ import { getMessage } from "@platform/engine/base/thrown";
 import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
 import { readIfThere } from "../base/files.ts";
+import { parseStartWithin } from "../base/duration.ts";
 
 /** Options of `run` for the input; undefined if not given. */
 export interface JobInputOptions {
@@ -18,6 +19,8 @@ export interface JobInputOptions {
   readonly paramsFile: string | undefined;
   /** A time; the platform says which forms it may have. */
   readonly startAt?: string | undefined;
+  /** A duration, see `parseDuration`. */
+  readonly startWithin?: string | undefined;
 }
 
 /**
@@ -32,6 +35,7 @@ export async function buildStartBody(context: CommandContext, options: JobInputO
     ...(data === null ? [] : [`"data":${data}`]),
     ...(params === null ? [] : [`"params":${params}`]),
     ...(options.startAt === undefined ? [] : [`"startAt":${JSON.stringify(options.startAt)}`]),
+    ...(options.startWithin === undefined ? [] : [`"startWithin":${parseStartWithin(options.startWithin)}`]),
   ];
   return { json: `{${parts.join(",")}}` };
 }

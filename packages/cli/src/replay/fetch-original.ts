@@ -84,11 +84,14 @@ async function readClaims({ client }: Session, id: string): Promise<Original["cl
   }
 }
 
-/** Where there is neither, the bytes are those that were sent. */
+/** Of a body: where the result goes, and when it begins. */
+const NOT_REPLAYED = ["persistTo", "startAt", "startWithin"] as const;
+
+/** Where there is none of them, the bytes are those that were sent. */
 function withoutTarget(body: Uint8Array): Uint8Array {
   const { parse, stringify } = createExactJson();
   const value = parse(Buffer.from(body).toString());
-  if (!isRecord(value) || !("persistTo" in value || "startAt" in value)) return body;
-  const { persistTo: _target, startAt: _time, ...rest } = value;
+  if (!isRecord(value) || !NOT_REPLAYED.some((name) => name in value)) return body;
+  const { persistTo: _target, startAt: _time, startWithin: _deadline, ...rest } = value;
   return Buffer.from(stringify(rest));
 }

@@ -42,7 +42,7 @@ import { pinNamed } from "./pin-inputs.ts";
 import { createRehearsal } from "./rehearse.ts";
 import type { Rehearsal } from "./rehearse.ts";
 import { acceptStartBody } from "./start-body.ts";
-import { requireNear } from "./start-times.ts";
+import { chooseTimes, requireNear } from "./start-times.ts";
 import { createFollowers } from "./followers.ts";
 import type { Follow, FollowRequest } from "./followers.ts";
 import { createStreamRoom } from "./stream-room.ts";
@@ -263,7 +263,7 @@ async function start(
       versionId: target.id,
       resources: target.resources,
       ...applyPolicy(target, allowsHigh),
-      ...(body.startAt === undefined ? {} : { startAt: body.startAt }),
+      ...chooseTimes(body),
       body: body.bytes,
       ...(await pinNamed({ inputs, targets }, named, owner)),
       ...(kept === undefined ? {} : { kept }),

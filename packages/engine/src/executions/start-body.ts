@@ -13,7 +13,7 @@ import type { FieldError } from "@platform/contract/problems";
 import { Check } from "typebox/schema";
 import { isRecord } from "../base/json.ts";
 import { scanJson } from "./json-scan.ts";
-import { findTimeErrors, parseStartAt } from "./start-times.ts";
+import { findTimeErrors, parseStartAt, parseStartWithin } from "./start-times.ts";
 import { parsePointer } from "../json-check/pointer.ts";
 import type { InputName } from "../python/port/runtime.ts";
 
@@ -30,6 +30,8 @@ export interface AcceptedBody {
   readonly persistTo?: PersistTarget;
   /** When it may begin, in milliseconds since the epoch; missing: at once. */
   readonly startAt?: number;
+  /** In how many seconds from then it must have begun; missing: as the policy of the service says. */
+  readonly startWithin?: number;
   /** Parsed once, for the check against the service's schema; what is stored is `bytes`. */
   readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly params: Readonly<Record<string, unknown>> | undefined;
@@ -37,7 +39,7 @@ export interface AcceptedBody {
 
 /** Maximum number of errors in an answer: a body can have 200,000. */
 const MAX_UNKNOWN_KEYS = 20;
-const KEYS = ["data", "dataRef", "params", "paramsRef", "persistTo", "startAt"] as const;
+const KEYS = ["data", "dataRef", "params", "paramsRef", "persistTo", "startAt", "startWithin"] as const;
 
 /**
  * Checks a start body: JSON text of an object with `data` xor `dataRef` and `params` xor `paramsRef`.
@@ -60,10 +62,12 @@ export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
   const persistTo = body["persistTo"] as PersistTarget | undefined;
   requireName(persistTo?.name);
   const startAt = parseStartAt(body["startAt"]);
+  const startWithin = parseStartWithin(body["startWithin"]);
   return {
     bytes,
     ...(persistTo === undefined ? {} : { persistTo }),
     ...(startAt === null ? {} : { startAt }),
+    ...(startWithin === null ? {} : { startWithin }),
     references: {
       ...(body["dataRef"] === undefined ? {} : { data: body["dataRef"] as FileReference }),
       ...(body["paramsRef"] === undefined ? {} : { params: body["paramsRef"] as FileReference }),
