@@ -248,6 +248,56 @@ test("an application reads what its subscriptions started, an organisation that,
   ]);
 });
 
+interface PlanNode {
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** The most rows of feed_event that a part of the plan has looked at. */
+function countLooked(node: PlanNode): number {
+  const own = node["Relation Name"] === "feed_event" ? node["Actual Rows"] : 0;
+  const removed = node["Rows Removed by Filter"] ?? 0;
+  return Math.max(own + removed, ...(node.Plans ?? []).map(countLooked));
+}
+
+test("a page reads little more than its events, however many others there are, also of who has few", async () => {
+  const [rare = "", ...others] = Array.from({ length: 20 }, () => randomUUID());
+  const [busy = ""] = others;
+  await scene.database.query({
+    text: `insert into feed_event (position, at, execution_id, status, service_key, version, application_id, organisation_id, provider_id)
+      select (select max(position) from feed_mark) + n, now(), gen_random_uuid(), 'PENDING', $1, '1.0.0', o.id, o.id, o.id
+      from generate_series(1, 5000) n cross join lateral (select case when n % 1000 = 0 then $2::uuid else ($3::uuid[])[1 + n % 19] end as id) o`,
+    values: [service.serviceKey, rare, others],
+  });
+  await scene.home.database.query({ text: "analyze feed_event" });
+  const looked: number[] = [];
+  const query: typeof scene.database.query = async (statement) => {
+    const { text, values = [] } = statement;
+    const [row] = await scene.database.query<{
+      readonly "QUERY PLAN": readonly [{ readonly Plan: PlanNode }];
+    }>({
+      text: `explain (analyze, format json) ${text}`,
+      values,
+    });
+    if (row !== undefined) looked.push(countLooked(row["QUERY PLAN"][0].Plan));
+    return await scene.database.query(statement);
+  };
+  const explained = createFeedStore({ ...scene.database, query });
+  expect(await explained.read(null, before, 50)).toHaveLength(50);
+  for (const kind of ["application", "organisation"] as const) {
+    expect(await explained.read({ kind, id: busy }, before, 50)).toHaveLength(50);
+    expect(await explained.read({ kind, id: rare }, before, 50)).toHaveLength(5);
+  }
+  await scene.database.query({
+    text: "delete from feed_event where organisation_id = any ($1)",
+    values: [[rare, ...others]],
+  });
+  expect(looked).toHaveLength(5);
+  expect(Math.max(...looked)).toBeLessThan(200);
+});
+
 test("events are removed after seven days, and a cursor of before is refused then", async () => {
   await start();
   const [event, kept] = [(await readAll())[0], await start()];

@@ -107,17 +107,23 @@ const describeRead = (
 ) => `select m.position::float8 as removed, e.* from feed_mark m left join (${events}) e on true
   where m.name = 'removed' order by e.position`;
 
+// The column, not what is selected under its name: no index has the order of that.
 const READ_ALL = describeRead(
-  `select ${COLUMNS} from feed_event where position > $1 order by position limit $2`,
+  `select ${COLUMNS} from feed_event where position > $1 order by feed_event.position limit $2`,
 );
-const READ_APPLICATION = describeRead(`select ${COLUMNS} from feed_event
-  where application_id = $3 and position > $1 order by position limit $2`);
-/** Each part is in the order of its index; both together are as many as two pages. */
+
+/**
+ * In the order of the index of this column, whose scan begins behind the position. With "=" that column would be none of the order, and where there
+ * are few readers, PostgreSQL would take the index of positions and look through all events for those of one that has few.
+ */
+const describePart = (column: string, condition = "true") => `select ${COLUMNS} from feed_event
+  where (${column}, position) > ($3::uuid, $1::bigint) and ${column} <= $3::uuid and ${condition}
+  order by ${column}, feed_event.position limit $2`;
+
+const READ_APPLICATION = describeRead(describePart("application_id"));
+/** Both parts together are as many as two pages. */
 const READ_ORGANISATION = describeRead(`select e.* from (
-    (select ${COLUMNS} from feed_event where organisation_id = $3 and position > $1 order by feed_event.position limit $2)
-    union all
-    (select ${COLUMNS} from feed_event where provider_id = $3 and provider_id <> organisation_id and position > $1
-      order by feed_event.position limit $2)
+    (${describePart("organisation_id")}) union all (${describePart("provider_id", "provider_id <> organisation_id")})
   ) e order by e.position limit $2`);
 
 /** At least one row: its position is null where there is no event. */
