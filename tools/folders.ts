@@ -85,7 +85,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "platform/postgres": ["engine/base", "engine/host"],
   "platform/secrets": ["engine/base", "engine/project", "platform/store", "platform/store/webhooks"],
-  "platform/webhooks": ["engine/base", "engine/queue", "platform/secrets", "platform/store/webhooks"],
+  "platform/webhooks": [
+    "engine/base",
+    "engine/executions",
+    "engine/queue",
+    "platform/secrets",
+    "platform/store/webhooks",
+  ],
   "platform/schedules": [
     "engine/base",
     "engine/executions",
@@ -155,9 +161,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "platform/store/webhooks": [
     "engine/base",
+    "engine/store",
     "platform/postgres",
     "platform/store/audit",
     "platform/store/base",
+    "platform/store/executions",
   ],
   "platform/store/accounts": [
     "engine/base",

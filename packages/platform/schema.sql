@@ -215,7 +215,6 @@ create table execution (
   held text,
   start_at timestamp(3) with time zone,
   limit_key uuid,
-  start_by timestamp(3) with time zone,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -256,7 +255,6 @@ END IS NOT NULL);
 CREATE INDEX execution_owner_status ON ONLY public.execution USING btree (owner_id, status, id);
 CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE ((status = 'PENDING'::text) AND (held IS NULL));
 CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);
-CREATE INDEX execution_start_by ON ONLY public.execution USING btree (start_by) WHERE ((status = 'PENDING'::text) AND (start_by IS NOT NULL) AND (retried = 0));
 
 create table execution_attempt (
   execution_id uuid not null,
@@ -930,8 +928,8 @@ CREATE INDEX version_content ON public.version USING btree (service_key, content
 
 create table webhook (
   id uuid not null,
-  application_id uuid not null,
-  url text not null,
+  application_id uuid,
+  url text,
   events text[] not null,
   is_paused boolean not null default false,
   secret text not null,
@@ -939,14 +937,18 @@ create table webhook (
   former_secret text,
   former_key_id text,
   former_until timestamp(3) with time zone,
-  created_by uuid not null,
+  created_by uuid,
   created_at timestamp(3) with time zone not null default now(),
+  organisation_id uuid not null,
   constraint webhook_former_consistent CHECK ((num_nulls(former_secret, former_key_id, former_until) = ANY (ARRAY[0, 3]))),
   constraint webhook_application FOREIGN KEY (application_id) REFERENCES application(id),
   constraint webhook_author FOREIGN KEY (created_by) REFERENCES platform_user(id),
+  constraint webhook_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
   constraint webhook_pkey PRIMARY KEY (id)
 );
 CREATE INDEX webhook_of_application ON public.webhook USING btree (application_id, id);
+CREATE INDEX webhook_of_jobs ON public.webhook USING btree (organisation_id, id) WHERE (application_id IS NULL);
+CREATE UNIQUE INDEX webhook_of_starts ON public.webhook USING btree (COALESCE(application_id, organisation_id)) WHERE (url IS NULL);
 
 create table webhook_delivery (
   id uuid not null,
@@ -962,12 +964,15 @@ create table webhook_delivery (
   worker_id text,
   attempts jsonb not null default '[]'::jsonb,
   created_at timestamp(3) with time zone not null default now(),
+  url text,
+  lane text,
+  constraint webhook_delivery_lane CHECK (((url IS NULL) = (lane IS NULL))),
   constraint webhook_delivery_status CHECK ((status = ANY (ARRAY['PENDING'::text, 'DELIVERED'::text, 'FAILED'::text]))),
-  constraint webhook_delivery_webhook FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE,
   constraint webhook_delivery_pkey PRIMARY KEY (id)
 );
 CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (webhook_id, next_at) WHERE (status = 'PENDING'::text);
 CREATE INDEX webhook_delivery_held ON public.webhook_delivery USING btree (webhook_id) WHERE (lease_until IS NOT NULL);
+CREATE INDEX webhook_delivery_lanes ON public.webhook_delivery USING btree (webhook_id, lane, next_at) WHERE ((status = 'PENDING'::text) AND (lane IS NOT NULL));
 CREATE INDEX webhook_delivery_log ON public.webhook_delivery USING btree (webhook_id, id);
 
 create table webhook_mark (

@@ -3,6 +3,7 @@ import type { Static } from "typebox";
 import { SANDBOX_LEVEL_NAMES, SANDBOX_LEVELS } from "./sandbox.ts";
 import { AttemptSchema, MAX_ATTEMPTS } from "./retries.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp } from "./schemas.ts";
+import { MAX_WEBHOOK_URL } from "./webhook-url.ts";
 
 interface StateRule {
   readonly isFinal: boolean;
@@ -155,11 +156,6 @@ export const StatusRecordSchema = Type.Object(
     id: Type.String({ format: "uuid", description: "Identifier of the execution" }),
     status: ExecutionStatusSchema,
     createdAt: Timestamp("When the execution was stored durably"),
-    startBy: Type.Optional(
-      Timestamp(
-        "While PENDING: the deadline of its start. If it has not begun by then, it ends FAILED with START_DEADLINE_EXCEEDED; absent: there is none, or it has begun before",
-      ),
-    ),
     startedAt: Type.Optional(
       Timestamp(
         "When user code may have begun; of several attempts, that of the last, while it is not PENDING",
@@ -255,9 +251,6 @@ export const PersistTargetSchema = Type.Object(
 /** Where the result of an execution is stored besides. */
 export type PersistTarget = Static<typeof PersistTargetSchema>;
 
-/** What `startWithin` of a start may be, in seconds. */
-export const START_WITHIN_SECONDS = { minimum: 1, maximum: 7 * 24 * 60 * 60 } as const;
-
 /** The body of start: `data` or `dataRef`, and `params` or `paramsRef`. An absent part means `{}`. */
 export const StartBodySchema = Type.Object(
   {
@@ -274,11 +267,13 @@ export const StartBodySchema = Type.Object(
         examples: ["2026-11-24T18:00:00+01:00"],
       }),
     ),
-    startWithin: Type.Optional(
-      Type.Integer({
-        ...START_WITHIN_SECONDS,
+    webhookUrl: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_WEBHOOK_URL,
         description:
-          "It ends FAILED with START_DEADLINE_EXCEEDED, and never runs, if it has not begun so many seconds after it was created, or after `startAt`; absent: as the policy of the service says",
+          "Told what becomes of this execution, signed with the secret of the application's webhook of starts: a URL of https or http without credentials",
+        examples: ["https://example.org/hook"],
       }),
     ),
   },
@@ -291,7 +286,7 @@ export const StartBodySchema = Type.Object(
     },
     title: "StartRequest",
     description:
-      "Input of an execution: each part by value or by reference, not both; an absent part means {}. And where the result is stored besides, and when it is to begin, at the earliest and at the latest",
+      "Input of an execution: each part by value or by reference, not both; an absent part means {}. And where the result is stored besides, when it is to begin, and who is told of it",
   },
 );
 

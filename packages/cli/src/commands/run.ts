@@ -28,7 +28,7 @@ const NOT_OF_REPLAY = [
   "idempotencyKey",
   "dryRun",
   "startAt",
-  "startWithin",
+  "webhook",
 ] as const;
 
 /** `platform run`: starts a job and, unless it is detached, waits until it is final. Fails when the job did not succeed. */
@@ -79,11 +79,11 @@ export const runCommand = defineCommand({
       description:
         "Not to begin before this time, at most 7 days ahead: ISO 8601 with a zone, such as 2026-11-24T18:00:00+01:00, or 'YYYY-MM-DD HH:MM:SS' in UTC",
     },
-    startWithin: {
+    webhook: {
       kind: "text",
-      placeholder: "time",
+      placeholder: "url",
       description:
-        "Fail, and never run, unless it begins within this time (from --start-at, if given): seconds, or such as 90s, 10m, 2h, 1d; at most 7d",
+        "Tell this URL when the job has ended, signed with the secret of 'platform webhooks create jobs'",
     },
     replay: {
       kind: "text",
@@ -118,7 +118,7 @@ export const runCommand = defineCommand({
   exclusive: [
     ["data", "dataFile"],
     ["params", "paramsFile"],
-    ...["data", "params", "dataFile", "paramsFile", "replay", "startAt", "startWithin"].map(
+    ...["data", "params", "dataFile", "paramsFile", "replay", "startAt", "webhook"].map(
       (other) => ["batch", other as "data"] as const,
     ),
     ...NOT_OF_REPLAY.map((other) => ["replay", other as "data"] as const),
@@ -135,10 +135,6 @@ export const runCommand = defineCommand({
     {
       command: "platform run tsp --start-at 2026-11-25T02:00:00+01:00 --detached",
       comment: "At night",
-    },
-    {
-      command: "platform run tsp --start-within 10m",
-      comment: "Later, nobody needs the result any more",
     },
     {
       command: "platform run tsp --data-file big.json --detached --json",

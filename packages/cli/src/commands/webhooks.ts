@@ -7,7 +7,12 @@ import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
 import { findApplication } from "../project/find-application.ts";
 
-const APPLICATION = { description: "Id or name of the application", required: true } as const;
+/** The platform's word for the jobs of the organisation, in place of an application. */
+const JOBS = "jobs";
+const APPLICATION = {
+  description: `Id or name of the application; ${JOBS}: the jobs of the organisation`,
+  required: true,
+} as const;
 const WEBHOOK = {
   description: "Id of the webhook, as 'platform webhooks ls' shows it",
   required: true,
@@ -36,7 +41,7 @@ export const listWebhooksCommand = defineCommand({
     context.output.printTable(
       ["URL", "EVENTS", "STATE", "WAITING", "ID"],
       webhooks.map((one) => [
-        cleanText(one.url),
+        nameUrl(one),
         nameEvents(one),
         one.isPaused ? "paused" : "active",
         String(one.waiting),
@@ -54,8 +59,9 @@ export const createWebhookCommand = defineCommand({
   summary: "Have a URL told what becomes of an application's executions, and print its secret once",
   description: [
     "Messages are signed with the secret, by Standard Webhooks; without --events for the three final states.",
+    "Without a URL it is the webhook of starts: its secret signs messages to the URLs that starts name as webhookUrl ('platform run --webhook'). The first such start makes it as well; 'platform webhooks rotate' gives it a secret that you know.",
   ],
-  arguments: { application: APPLICATION, url: { description: "URL of https or http", required: true } },
+  arguments: { application: APPLICATION, url: { description: "URL of https or http", required: false } },
   options: { events: EVENTS },
   examples: [
     {
@@ -69,7 +75,10 @@ export const createWebhookCommand = defineCommand({
   ],
   run: async (context, { arguments: { application, url }, options: { events } }) => {
     const { client, id } = await open(context, application);
-    const body = { url, ...(events === undefined ? {} : { events: readEvents(events) }) };
+    const body = {
+      ...(url === undefined ? {} : { url }),
+      ...(events === undefined ? {} : { events: readEvents(events) }),
+    };
     const created = await client.createWebhook({ params: { id }, body });
     context.output.print(`Created ${created.id}, told of ${nameEvents(created)}.`);
     context.output.print(`Secret ${created.secret}`);
@@ -103,7 +112,7 @@ export const setWebhookCommand = defineCommand({
     };
     const changed = await client.putWebhook({ params: { id, webhookId: webhook }, body });
     context.output.print(
-      `${cleanText(changed.url)} is ${changed.isPaused ? "paused" : "active"}, told of ${nameEvents(changed)}.`,
+      `${nameUrl(changed)} is ${changed.isPaused ? "paused" : "active"}, told of ${nameEvents(changed)}.`,
     );
     return { json: changed, succeeded: true };
   },
@@ -231,8 +240,12 @@ export const removeWebhookCommand = defineCommand({
 
 async function open(context: CommandContext, application: string) {
   const { client } = await openSession(context);
-  const { id } = await findApplication(client, application);
+  const { id } = application === JOBS ? { id: JOBS } : await findApplication(client, application);
   return { client, id };
+}
+
+function nameUrl({ url }: Pick<Webhook, "url">): string {
+  return url === null ? "those of starts" : cleanText(url);
 }
 
 function nameEvents({ events }: Pick<Webhook, "events">): string {

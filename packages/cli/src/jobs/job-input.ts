@@ -5,7 +5,6 @@ import { getMessage } from "@platform/engine/base/thrown";
 import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
 import { readIfThere } from "../base/files.ts";
-import { parseStartWithin } from "../base/duration.ts";
 
 /** Options of `run` for the input; undefined if not given. */
 export interface JobInputOptions {
@@ -19,8 +18,8 @@ export interface JobInputOptions {
   readonly paramsFile: string | undefined;
   /** A time; the platform says which forms it may have. */
   readonly startAt?: string | undefined;
-  /** A duration, see `parseDuration`. */
-  readonly startWithin?: string | undefined;
+  /** A URL that is told what becomes of it. */
+  readonly webhook?: string | undefined;
 }
 
 /**
@@ -35,7 +34,7 @@ export async function buildStartBody(context: CommandContext, options: JobInputO
     ...(data === null ? [] : [`"data":${data}`]),
     ...(params === null ? [] : [`"params":${params}`]),
     ...(options.startAt === undefined ? [] : [`"startAt":${JSON.stringify(options.startAt)}`]),
-    ...(options.startWithin === undefined ? [] : [`"startWithin":${parseStartWithin(options.startWithin)}`]),
+    ...(options.webhook === undefined ? [] : [`"webhookUrl":${JSON.stringify(options.webhook)}`]),
   ];
   return { json: `{${parts.join(",")}}` };
 }

@@ -14,7 +14,7 @@ import { readUnverified } from "../receipts/read-unverified.ts";
 /** An execution of a platform, with what it was made of. */
 export interface Original {
   readonly details: ExecutionDetails;
-  /** The body of the start; without `persistTo`, which would store the result once more, and without the time that it was to begin at. */
+  /** The body of the start; without `persistTo`, which would store the result once more, the time that it was to begin at, and who was to be told of it. */
   readonly body: Uint8Array;
   /** The answer of the result operation. */
   readonly answer: Uint8Array;
@@ -84,14 +84,13 @@ async function readClaims({ client }: Session, id: string): Promise<Original["cl
   }
 }
 
-/** Of a body: where the result goes, and when it begins. */
-const NOT_REPLAYED = ["persistTo", "startAt", "startWithin"] as const;
+const LEFT_OUT = ["persistTo", "startAt", "webhookUrl"];
 
-/** Where there is none of them, the bytes are those that were sent. */
+/** Where there is none of these, the bytes are those that were sent. */
 function withoutTarget(body: Uint8Array): Uint8Array {
   const { parse, stringify } = createExactJson();
   const value = parse(Buffer.from(body).toString());
-  if (!isRecord(value) || !NOT_REPLAYED.some((name) => name in value)) return body;
-  const { persistTo: _target, startAt: _time, startWithin: _deadline, ...rest } = value;
+  if (!isRecord(value) || !LEFT_OUT.some((key) => key in value)) return body;
+  const { persistTo: _target, startAt: _time, webhookUrl: _url, ...rest } = value;
   return Buffer.from(stringify(rest));
 }

@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { READS, REMOVES, WRITES } from "./common.ts";
 
 /** What a webhook is told of an execution, by the status that it has then. */
 export const WEBHOOK_EVENTS = [
@@ -40,7 +40,9 @@ const Events = Type.Array(
 const WebhookSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the webhook" }),
-    url: Url,
+    url: Nullable(Url, {
+      description: "Where messages are posted to; null: to the URLs that starts name as webhookUrl",
+    }),
     events: Events,
     isPaused: Type.Boolean({
       description:
@@ -84,6 +86,9 @@ const DeliverySchema = Type.Object(
     }),
     event: Type.String({ description: "The event; test: sent on request" }),
     executionId: Nullable(Type.String(), { description: "The execution; null: a test" }),
+    origin: Nullable(Type.String(), {
+      description: "Scheme, host and port of the URL that the start has named; null: that of the webhook",
+    }),
     status: StringEnum(DELIVERY_STATUSES, {
       title: "WebhookDeliveryStatus",
       description: "PENDING: it is tried again. DELIVERED: answered with 2xx. FAILED: given up after a day",
@@ -101,8 +106,13 @@ const DeliverySchema = Type.Object(
 /** A message to a webhook, and what became of it. */
 export type WebhookDelivery = Static<typeof DeliverySchema>;
 
+const ApplicationId = Type.String({
+  description: "Identifier of the application; jobs: the jobs of the organisation",
+});
+const OfApplication = Type.Object({ id: ApplicationId });
+
 const WebhookParams = Type.Object({
-  id: Type.String({ description: "Identifier of the application" }),
+  id: ApplicationId,
   webhookId: Type.String({ description: "Identifier of the webhook" }),
 });
 
@@ -121,7 +131,7 @@ export const WEBHOOKS_API = {
     path: "/applications/{id}/webhooks",
     summary: "List the webhooks of an application",
     description: "Without their secrets.",
-    params: idOf("application"),
+    params: OfApplication,
     query: PageQuery,
     responses: { 200: { description: "One page", schema: pageOf("WebhookPage", WebhookSchema) } },
     problems: ["NOT_FOUND"],
@@ -133,10 +143,10 @@ export const WEBHOOKS_API = {
     audit: "webhook.create",
     summary: "Create a webhook; its secret is shown once",
     description:
-      "From now on the URL is told each of these events of executions that the application's subscriptions start, at least once, signed by Standard Webhooks.",
-    params: idOf("application"),
+      "From now on the URL is told each of these events of executions that the application's subscriptions start, at least once, signed by Standard Webhooks. Without a URL it is the one that signs messages to the URLs that starts name, of which there is one: their first one makes it as well.",
+    params: OfApplication,
     body: Type.Object(
-      { url: Url, events: Type.Optional(Events) },
+      { url: Type.Optional(Url), events: Type.Optional(Events) },
       {
         additionalProperties: false,
         title: "CreateWebhookRequest",
@@ -144,7 +154,7 @@ export const WEBHOOKS_API = {
       },
     ),
     responses: { 201: { description: "Created", schema: CreatedWebhookSchema } },
-    problems: ["NOT_FOUND", "QUOTA_EXCEEDED"],
+    problems: ["NOT_FOUND", "QUOTA_EXCEEDED", "CONFLICT"],
   },
   getWebhook: {
     ...READS,
@@ -162,7 +172,8 @@ export const WEBHOOKS_API = {
     allows: "edit",
     audit: "webhook.update",
     summary: "Change a webhook",
-    description: "What is left out stays. Messages that wait go to the new URL.",
+    description: "What is left out stays. Messages that wait go to the new URL. That of starts has no URL.",
+    problems: ["NOT_FOUND", "CONFLICT"],
     body: Type.Object(
       { url: Type.Optional(Url), events: Type.Optional(Events), isPaused: Type.Optional(Type.Boolean()) },
       { additionalProperties: false, title: "PutWebhookRequest", description: "What is changed" },
@@ -176,7 +187,9 @@ export const WEBHOOKS_API = {
     allows: "edit",
     audit: "webhook.delete",
     summary: "Delete a webhook",
-    description: "With the messages that wait, and the log of what was sent.",
+    description:
+      "With the messages that wait, and the log of what was sent. That of starts stays, and can be paused.",
+    problems: ["NOT_FOUND", "CONFLICT"],
     responses: { 204: { description: "Deleted" } },
   },
   rotateWebhookSecret: {
@@ -216,7 +229,7 @@ export const WEBHOOKS_API = {
     summary: "Send a test message to a webhook",
     description: "Signed as any other, with the event test; also while it is paused.",
     responses: { 201: { description: "The message", schema: DeliverySchema } },
-    problems: ["NOT_FOUND", "QUOTA_EXCEEDED"],
+    problems: ["NOT_FOUND", "QUOTA_EXCEEDED", "CONFLICT"],
   },
   listWebhookDeliveries: {
     ...READS,

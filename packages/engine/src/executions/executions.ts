@@ -42,7 +42,9 @@ import { pinNamed } from "./pin-inputs.ts";
 import { createRehearsal } from "./rehearse.ts";
 import type { Rehearsal } from "./rehearse.ts";
 import { acceptStartBody } from "./start-body.ts";
-import { chooseTimes, requireNear } from "./start-times.ts";
+import { requireNear } from "./start-times.ts";
+import { requireWebhooks } from "./start-webhooks.ts";
+import type { StartWebhooks } from "./start-webhooks.ts";
 import { createFollowers } from "./followers.ts";
 import type { Follow, FollowRequest } from "./followers.ts";
 import { createStreamRoom } from "./stream-room.ts";
@@ -115,6 +117,8 @@ const RETRY_AFTER_SECONDS = 1;
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
   readonly inputs: InputSource;
+  /** Missing: starts that name a URL are refused. */
+  readonly webhooks?: StartWebhooks;
   /** Missing: all results are in rows. */
   readonly results?: Pick<ResultStore, "read">;
   /** Missing: results are stored nowhere besides. */
@@ -158,12 +162,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     followers.notice(event);
   });
 
-  const { targets, tracer = NO_TRACER, allowsHigh = () => false } = options;
+  const { targets, webhooks, tracer = NO_TRACER, allowsHigh = () => false } = options;
   const guards = { validator, admission, retentionDays, allowsHigh, now };
-  const parts = { store, inputs, targets, cache, tracer, ...guards };
+  const parts = { store, inputs, targets, cache, tracer, webhooks, ...guards };
   return {
     start: createStart(parts),
-    rehearse: createRehearsal({ store, inputs, targets, waiting, ...guards }),
+    rehearse: createRehearsal({ store, inputs, targets, waiting, webhooks, ...guards }),
     batches: createBatches({ store, startItem: createStartItem(parts) }),
     findStarted: store.findStarted,
     peek: (id, ownerId) => {
@@ -217,6 +221,7 @@ interface StartParts {
   readonly store: ExecutionStore;
   readonly inputs: InputSource;
   readonly targets: ResultTargets | undefined;
+  readonly webhooks: StartWebhooks | undefined;
   readonly cache: RecordCache;
   readonly validator: InputValidator;
   readonly admission: Admission;
@@ -240,7 +245,7 @@ function createStart({ tracer, ...parts }: StartParts): Executions["start"] {
 }
 
 async function start(
-  { store, inputs, targets, cache, validator, admission, ...rules }: Omit<StartParts, "tracer">,
+  { store, inputs, targets, webhooks, cache, validator, admission, ...rules }: Omit<StartParts, "tracer">,
   owner: Owner,
   target: VersionTarget,
   { body: bytes, id = createUuidV7(), key, trace = null }: StartRequest,
@@ -248,6 +253,7 @@ async function start(
   const { retentionDays, allowsHigh, now } = rules;
   const body = acceptStartBody(bytes);
   requireNear(body.startAt, { now: now(), keptDays: retentionDays.result });
+  requireWebhooks(body, webhooks);
   validator(target.id, target.inputSchema, body);
   const kept = boundKeptDays(target.kept, retentionDays);
   const named = {
@@ -256,21 +262,23 @@ async function start(
     output: findOutputPool(target.inputSchema, body),
   };
   // Pinned within: who is refused has nothing looked at.
-  const record = await admission.admit(owner.id, async () =>
-    store.create({
+  const record = await admission.admit(owner.id, async () => {
+    if (body.webhookUrl !== undefined) await webhooks?.prepare(owner);
+    return store.create({
       id,
       owner,
       versionId: target.id,
       resources: target.resources,
       ...applyPolicy(target, allowsHigh),
-      ...chooseTimes(body),
+      ...(body.startAt === undefined ? {} : { startAt: body.startAt }),
+      ...(body.webhookUrl === undefined ? {} : { webhookUrl: body.webhookUrl }),
       body: body.bytes,
       ...(await pinNamed({ inputs, targets }, named, owner)),
       ...(kept === undefined ? {} : { kept }),
       ...(trace === null ? {} : { trace }),
       ...(key === undefined ? {} : { key }),
-    }),
-  );
+    });
+  });
   // What was created earlier may have changed since it was read.
   if (record.isRepeated !== true) cache.add(record);
   return record;

@@ -9,11 +9,12 @@ import type { FileReference, PersistTarget } from "@platform/contract/execution"
 import { explainFileName } from "@platform/contract/file-name";
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
+import { MAX_WEBHOOK_URL, parseWebhookUrl } from "@platform/contract/webhook-url";
 // Not that of typebox/value, which is the same and loads 90 modules more.
 import { Check } from "typebox/schema";
 import { isRecord } from "../base/json.ts";
 import { scanJson } from "./json-scan.ts";
-import { findTimeErrors, parseStartAt, parseStartWithin } from "./start-times.ts";
+import { findTimeErrors, parseStartAt } from "./start-times.ts";
 import { parsePointer } from "../json-check/pointer.ts";
 import type { InputName } from "../python/port/runtime.ts";
 
@@ -30,8 +31,8 @@ export interface AcceptedBody {
   readonly persistTo?: PersistTarget;
   /** When it may begin, in milliseconds since the epoch; missing: at once. */
   readonly startAt?: number;
-  /** In how many seconds from then it must have begun; missing: as the policy of the service says. */
-  readonly startWithin?: number;
+  /** Who is told what becomes of it, as it is called; missing: nobody besides. */
+  readonly webhookUrl?: string;
   /** Parsed once, for the check against the service's schema; what is stored is `bytes`. */
   readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly params: Readonly<Record<string, unknown>> | undefined;
@@ -39,7 +40,7 @@ export interface AcceptedBody {
 
 /** Maximum number of errors in an answer: a body can have 200,000. */
 const MAX_UNKNOWN_KEYS = 20;
-const KEYS = ["data", "dataRef", "params", "paramsRef", "persistTo", "startAt", "startWithin"] as const;
+const KEYS = ["data", "dataRef", "params", "paramsRef", "persistTo", "startAt", "webhookUrl"] as const;
 
 /**
  * Checks a start body: JSON text of an object with `data` xor `dataRef` and `params` xor `paramsRef`.
@@ -62,12 +63,12 @@ export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
   const persistTo = body["persistTo"] as PersistTarget | undefined;
   requireName(persistTo?.name);
   const startAt = parseStartAt(body["startAt"]);
-  const startWithin = parseStartWithin(body["startWithin"]);
+  const webhookUrl = readWebhookUrl(body);
   return {
     bytes,
     ...(persistTo === undefined ? {} : { persistTo }),
     ...(startAt === null ? {} : { startAt }),
-    ...(startWithin === null ? {} : { startWithin }),
+    ...(webhookUrl === null ? {} : { webhookUrl }),
     references: {
       ...(body["dataRef"] === undefined ? {} : { data: body["dataRef"] as FileReference }),
       ...(body["paramsRef"] === undefined ? {} : { params: body["paramsRef"] as FileReference }),
@@ -142,7 +143,17 @@ function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly Fiel
       message: '"persistTo" must be an object with dataPoolId, a UUID, and at most a name besides.',
     });
   errors.push(...findTimeErrors(body));
+  if (body["webhookUrl"] !== undefined && readWebhookUrl(body) === null)
+    errors.push({
+      path: "/webhookUrl",
+      message: `"webhookUrl" must be a URL of https or http with at most ${MAX_WEBHOOK_URL} characters, without user, password or fragment.`,
+    });
   return errors;
+}
+
+/** Null: it is missing, or cannot be called. */
+function readWebhookUrl({ webhookUrl }: Readonly<Record<string, unknown>>): string | null {
+  return typeof webhookUrl === "string" ? (parseWebhookUrl(webhookUrl)?.href ?? null) : null;
 }
 
 function findReferenceErrors(key: InputName, reference: unknown): readonly FieldError[] {

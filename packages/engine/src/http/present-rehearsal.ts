@@ -8,13 +8,7 @@ import type { ExecutionQuota } from "../store/quota.ts";
 const LOCAL = "local";
 
 /** A rehearsal as callers see it. */
-export function toRehearsalAnswer({
-  target,
-  waiting,
-  durations,
-  startBy,
-  ...found
-}: Rehearsal): RehearsalAnswer {
+export function toRehearsalAnswer({ target, waiting, durations, ...found }: Rehearsal): RehearsalAnswer {
   const { version = LOCAL, resources, timeoutSeconds } = target;
   const cost = describeCost(found);
   return {
@@ -27,7 +21,6 @@ export function toRehearsalAnswer({
       : { runs: { typicalSeconds: durations.typical / SECOND, longSeconds: durations.long / SECOND } }),
     resources: { cpu: resources.cpu, memory: resources.memory },
     timeoutSeconds,
-    ...(startBy === null ? {} : { startBy: formatTimestamp(startBy) }),
   };
 }
 

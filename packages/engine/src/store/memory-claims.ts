@@ -6,15 +6,11 @@ import { CANCELLED_BETWEEN, cutDetail, isRetriedWhenLost } from "./retry-rules.t
 import type { FailedOutcome } from "./retry-rules.ts";
 import { CANCELLED_BEFORE, MAX_SETBACKS, NOT_STARTED } from "./execution-store.ts";
 import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore, StoredResult } from "./execution-store.ts";
-import { isLate } from "./memory-entries.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { chooseNext, isQueued } from "./memory-queue.ts";
-import { describeExceeded, getStartBy } from "./start-deadline.ts";
 
 /** Claims and their leases. */
-export function createClaims(
-  entries: MemoryEntries,
-): Pick<ExecutionStore, "claim" | "renew" | "sweep" | "expire"> {
+export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "claim" | "renew" | "sweep"> {
   return {
     claim: async ({ workerId, sandboxLevel, limit, free, leaseSeconds, excludedVersionIds, onlyId }) => {
       const ready = entries
@@ -52,12 +48,6 @@ export function createClaims(
         (entry) => entry.record.status === "RUNNING" && entry.leaseUntil < readMonotonic(),
       );
       for (const entry of late) loseWorker(entries, entry);
-      return late.length;
-    },
-    expire: async () => {
-      const late = [...entries.byId.values()].filter(isLate);
-      for (const entry of late)
-        entries.move(entry, { status: "FAILED", failure: describeExceeded(getStartBy(entry.record) ?? 0) });
       return late.length;
     },
   };

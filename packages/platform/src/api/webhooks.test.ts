@@ -77,8 +77,8 @@ test("what is changed is changed, and what is left out stays", async () => {
 });
 
 test.each([
-  [{}],
   [{ url: "" }],
+  [{ url: null }],
   [{ url: "ftp://example.org/" }],
   [{ url: "https://ada:secret@example.org/" }],
   [{ url: "https://example.org/#part" }],

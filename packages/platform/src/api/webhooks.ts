@@ -126,9 +126,11 @@ function toWebhookBody({ id, url, events, isPaused, waiting, ...times }: Webhook
   };
 }
 
-function toDeliveryBody({ attempts, createdAt, nextAt, ...delivery }: DeliveryRecord): WebhookDelivery {
+function toDeliveryBody({ attempts, createdAt, nextAt, url, ...delivery }: DeliveryRecord): WebhookDelivery {
   return {
     ...delivery,
+    // The rest may have secrets of whoever has started the execution.
+    origin: url === null ? null : new URL(url).origin,
     nextAt: nextAt === null ? null : formatTimestamp(nextAt),
     createdAt: formatTimestamp(createdAt),
     attempts: attempts.map(({ at, status, failure, durationMs }) => ({

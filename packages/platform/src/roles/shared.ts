@@ -3,7 +3,7 @@ import { createExecutions } from "@platform/engine/executions/executions";
 import type { Executions } from "@platform/engine/executions/executions";
 import { createStreamRoom } from "@platform/engine/executions/stream-room";
 import { removeTree } from "@platform/engine/files/remove-tree";
-import type { InputSource, ResultTargets } from "@platform/engine/store/execution-store";
+import type { InputSource } from "@platform/engine/store/execution-store";
 import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
 import { createMailer } from "../accounts/mailer.ts";
@@ -37,6 +37,7 @@ import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createStores } from "../store/stores.ts";
 import type { PlatformSecret } from "../secrets/key-ring.ts";
 import type { Stores } from "../store/stores.ts";
+import { createStartWebhooks } from "../webhooks/webhooks.ts";
 import { createVersionFiles } from "../versions/version-files.ts";
 import type { VersionFiles } from "../versions/version-files.ts";
 import { openDatabases } from "./databases.ts";
@@ -110,6 +111,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     poolLimits: config.poolLimits,
     fileLimits: createPinnedFileLimits(stores.rateBuckets, config.startsPerSecond),
   });
+  const given = { stores, secret, store: executionStore, inputs, results };
   return {
     ...host,
     ...databases,
@@ -120,12 +122,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     executionStore,
     feeds: createSharedFeeds(host, databases.feedStore, unguarded),
     inputs,
-    executions: createSharedExecutions(host, {
-      store: executionStore,
-      inputs,
-      results,
-      targets: createResultTargets(stores.resultFiles),
-    }),
+    executions: createSharedExecutions(host, given),
     results,
     jsonCheck,
     identity: createSharedIdentity(host, database),
@@ -179,15 +176,22 @@ async function startDiskGuard(
 
 function createSharedExecutions(
   { config, logger, tracer }: HostProcess,
-  parts: {
+  {
+    stores,
+    secret,
+    ...parts
+  }: {
+    readonly stores: Pick<Stores, "webhooks" | "resultFiles">;
+    readonly secret: PlatformSecret;
     readonly store: PostgresExecutionStore;
     readonly inputs: InputSource;
     readonly results: ResultStore;
-    readonly targets: ResultTargets;
   },
 ): Executions {
   return createExecutions({
     ...parts,
+    webhooks: createStartWebhooks(stores.webhooks, secret),
+    targets: createResultTargets(stores.resultFiles),
     ...(tracer === undefined ? {} : { tracer }),
     retentionDays: {
       result: config.retentionDays,

@@ -1,6 +1,6 @@
 import type { Database } from "../postgres/database.ts";
 import { removeOldKeys } from "./executions/idempotency-keys.ts";
-import { removeOldDeliveries } from "./webhooks/fan-out.ts";
+import { removeOldDeliveries } from "./webhooks/remove-old.ts";
 
 /** Finds out what is no longer needed. */
 export interface GarbageStore {
@@ -16,7 +16,7 @@ export interface GarbageStore {
   readonly removeOldUploads: () => Promise<number>;
   /** Removes what names the objects of executions that have ended; returns how many. */
   readonly removeReadObjects: () => Promise<number>;
-  /** Removes messages to webhooks of a week ago; returns how many. */
+  /** See `removeOldDeliveries`. */
   readonly removeOldDeliveries: () => Promise<number>;
   /** Removes buckets of starts and changes that were not used for a day, which are full; returns how many. */
   readonly removeFullBuckets: () => Promise<number>;
@@ -41,7 +41,7 @@ export function createGarbageStore(database: Database, retentionDays: number): G
     removeEndedFiles: () => removeEndedFiles(database),
     removeOldUploads: () => removeOldUploads(database),
     removeReadObjects: () => removeReadObjects(database),
-    removeOldDeliveries: () => removeOldDeliveries(database, MAX_SMALL_ROWS),
+    removeOldDeliveries: () => removeOldDeliveries(database),
     removeFullBuckets: () => removeFullBuckets(database),
     removeOldKeys: () => removeOldKeys(database),
   };

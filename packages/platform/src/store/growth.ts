@@ -101,10 +101,13 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
     bounds: [],
     rest: "A row of 20 to 300 kB for each request of a batch, which counts as a start; removed with the last of its executions.",
   },
-  webhook: { bounds: ["webhooks"], rest: "Deleted with the application." },
+  webhook: {
+    bounds: ["webhooks"],
+    rest: "One of starts besides for each application and for jobs of an organisation; deleted with these.",
+  },
   webhook_delivery: {
     bounds: ["webhookTests"],
-    rest: "10,000 that wait for each webhook, beyond which it misses events; removed after seven days.",
+    rest: "10,000 that wait for each webhook, beyond which it misses events, and the record of the last 10,000 others; removed after seven days.",
   },
   webhook_mark: { bounds: [], rest: "One row." },
   worker: { bounds: [], rest: "One for each process of the platform." },

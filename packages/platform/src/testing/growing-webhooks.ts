@@ -16,8 +16,8 @@ export function createGrowingWebhooks(open: () => Promise<WebhookScene>) {
         const { id, post } = await open();
         return { parentId: id, make: () => post(`/applications/${id}/webhooks`, { url: URL }) };
       },
-      fill: `insert into webhook (id, application_id, url, events, secret, key_id, created_by)
-        select gen_random_uuid(), $1, '${URL}', '{execution.failed}', 'sealed', 'test', $3::uuid from generate_series(1, $2)`,
+      fill: `insert into webhook (id, application_id, organisation_id, url, events, secret, key_id, created_by)
+        select gen_random_uuid(), $1, (select organisation_id from application where id = $1), '${URL}', '{execution.failed}', 'sealed', 'test', $3::uuid from generate_series(1, $2)`,
     },
     webhookTests: {
       parent: "webhook where id = $1",

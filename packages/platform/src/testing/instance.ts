@@ -28,12 +28,12 @@ import type { BuildQuota } from "../store/builds/build-quota.ts";
 import { createPinnedFileLimits } from "../metering/pinned-file-limits.ts";
 import { createDataPools } from "../pools/data-pools.ts";
 import { PARTS } from "../pools/part-files.ts";
-import type { PartPace } from "../pools/part-pace.ts";
 import { createResultTargets } from "../pools/result-targets.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createHistoryStore } from "../store/history/history.ts";
 import { createStores } from "../store/stores.ts";
 import type { Stores } from "../store/stores.ts";
+import { createStartWebhooks } from "../webhooks/webhooks.ts";
 import { createRecordingLogger } from "./test-database.ts";
 
 export const TEST_GATEWAY_URL = "http://gateway.test:8080";
@@ -66,7 +66,6 @@ export interface TestInstanceOptions {
   readonly room?: StreamRoom;
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
-  readonly uploadPace?: PartPace;
   readonly parts?: Parameters<typeof registerPlatformApi>[1]["parts"];
   /** What stands between the platform and its store of objects. */
   readonly wrapStore?: (store: ObjectStore) => ObjectStore;
@@ -123,6 +122,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     store,
     inputs,
     targets: createResultTargets(stores.resultFiles),
+    webhooks: createStartWebhooks(stores.webhooks, TEST_SECRET),
     allowsHigh: (organisationId) => highPriorityOrganisations.has(organisationId),
   });
   const feed = createFeed({
@@ -142,7 +142,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     startsPerSecond: options.startsPerSecond ?? 1_000,
   });
   const api = createServer();
-  const { maxArchiveBytes, uploadLimits, uploadPace, parts } = options;
+  const { maxArchiveBytes, uploadLimits, parts } = options;
   await registerPlatformApi(api, {
     ...stores,
     identity,
@@ -167,7 +167,6 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     version: "0.0.0",
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
     ...(uploadLimits === undefined ? {} : { uploadLimits }),
-    ...(uploadPace === undefined ? {} : { uploadPace }),
     ...(parts === undefined ? {} : { parts }),
   });
   return {

@@ -2,7 +2,12 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
 import { onTestFinished } from "vitest";
+import {
+  createExecutionDatabase,
+  createPostgresExecutionStore,
+} from "../store/executions/execution-store.ts";
 import { fanOut } from "../store/webhooks/fan-out.ts";
 import { createDeliverer } from "../webhooks/deliverer.ts";
 import type { Deliverer } from "../webhooks/deliverer.ts";
@@ -13,7 +18,7 @@ import { TEST_SECRET, createTestInstance } from "./instance.ts";
 import { createTestDatabase } from "./test-database.ts";
 
 /** A message that came to the receiver. */
-interface ReceivedMessage {
+export interface ReceivedMessage {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -22,12 +27,14 @@ interface ReceivedMessage {
 /** A platform on a database of its own, and a receiver of webhooks. Closed by `close`. */
 export async function createWebhookScene() {
   const home = await createTestDatabase();
-  const instance = await createTestInstance({ database: home.database });
+  const store = createPostgresExecutionStore({ database: createExecutionDatabase(home.target, home) });
+  const instance = await createTestInstance({ database: home.connect(), executionStore: store });
   const receiver = await createReceiver();
   const sealed = createWebhooks(instance.stores.webhooks, TEST_SECRET);
   return {
     home,
     instance,
+    store,
     sealed,
     ...receiver,
     run: (text: string, ...values: readonly unknown[]) =>
@@ -81,4 +88,9 @@ async function createReceiver() {
       server.close();
     },
   };
+}
+
+/** What the message says. @throws Error where another secret has signed it */
+export function verifyMessage(secret: string, { body, headers }: ReceivedMessage): unknown {
+  return new Webhook(secret).verify(body, headers as Record<string, string>);
 }

@@ -76,6 +76,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await run("delete from webhook");
+  await run("delete from webhook_delivery");
 });
 
 const run = (text: string, ...values: readonly unknown[]) =>

@@ -23,6 +23,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await scene.run("delete from webhook");
+  await scene.run("delete from webhook_delivery");
 });
 
 /** Of an application that is made for them. */

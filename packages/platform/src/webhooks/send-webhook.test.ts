@@ -5,9 +5,10 @@ import { createServer as createTlsServer } from "node:https";
 import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { parseWebhookUrl } from "@platform/contract/webhook-url";
 import { TEST_AUTHORITY, TEST_CERTIFICATES, TEST_KEY } from "../testing/tls-certificates.ts";
 import { createAddressPolicy } from "./outside-addresses.ts";
-import { parseWebhookUrl, sendWebhook } from "./send-webhook.ts";
+import { sendWebhook } from "./send-webhook.ts";
 import type { WebhookSender } from "./send-webhook.ts";
 
 const LONG_MS = 60_000;

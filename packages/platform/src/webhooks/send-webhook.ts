@@ -3,6 +3,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import type { LookupFunction } from "node:net";
+import { parseWebhookUrl } from "@platform/contract/webhook-url";
 import { KILOBYTE } from "@platform/engine/base/bytes";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { getCode } from "@platform/engine/base/thrown";
@@ -43,16 +44,6 @@ export interface WebhookAnswer {
   /** Why there was none; null: there was. For people; tells nothing of addresses. */
   readonly failure: string | null;
   readonly durationMs: number;
-}
-
-/** A URL that may be called: http or https, with a host, no credentials. Null for any other text; the address is judged at each call. */
-export function parseWebhookUrl(text: string): URL | null {
-  if (!URL.canParse(text)) return null;
-  const url = new URL(text);
-  const isPlain = url.username === "" && url.password === "" && url.hash === "";
-  return (url.protocol === "https:" || url.protocol === "http:") && url.hostname !== "" && isPlain
-    ? url
-    : null;
 }
 
 /** Calls once. Never rejects: what goes wrong is told. A name is looked up anew each time, and what it resolves to is judged, then called. */

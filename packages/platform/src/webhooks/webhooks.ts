@@ -1,8 +1,10 @@
 import { Problem } from "@platform/contract/problems";
+import { parseWebhookUrl } from "@platform/contract/webhook-url";
 import type { WebhookEvent } from "@platform/contract/platform-api/webhooks";
+import type { StartWebhooks } from "@platform/engine/executions/start-webhooks";
 import { createWebhookRing } from "../secrets/key-ring.ts";
 import type { KeyRing, PlatformSecret } from "../secrets/key-ring.ts";
-import { createWebhookId } from "../store/webhooks/webhooks.ts";
+import { FINAL_EVENTS, createWebhookId } from "../store/webhooks/webhooks.ts";
 import type {
   SealedWebhookSecret,
   WebhookChange,
@@ -11,7 +13,6 @@ import type {
   WebhookScope,
   WebhookStore,
 } from "../store/webhooks/webhooks.ts";
-import { parseWebhookUrl } from "./send-webhook.ts";
 import { createWebhookSecret } from "./sign.ts";
 
 /** A webhook with a secret that is shown once. */
@@ -22,7 +23,7 @@ interface ShownWebhook {
 
 /** Webhooks whose secrets are sealed where they are stored. Null as in the store. */
 export interface Webhooks {
-  /** @throws Problem INVALID_INPUT for a URL that cannot be called, QUOTA_EXCEEDED */
+  /** @throws Problem INVALID_INPUT for a URL that cannot be called, QUOTA_EXCEEDED; CONFLICT for a second one of starts */
   readonly create: (scope: WebhookScope, wanted: WantedWebhook) => Promise<ShownWebhook | null>;
   /** @throws Problem INVALID_INPUT */
   readonly change: (key: WebhookKey, change: WebhookChange) => Promise<WebhookRecord | null>;
@@ -32,17 +33,15 @@ export interface Webhooks {
 }
 
 interface WantedWebhook {
-  readonly url: string;
+  /** Missing: the URLs that starts name. */
+  readonly url?: string;
   readonly events?: readonly WebhookEvent[];
   /** Id of the user. */
   readonly createdBy: string;
 }
 
-const FINAL_EVENTS: readonly WebhookEvent[] = [
-  "execution.succeeded",
-  "execution.failed",
-  "execution.unknown",
-];
+/** Owners that are remembered to have a webhook of starts. */
+const MOST_KNOWN = 10_000;
 
 /** `secret`: the platform's. */
 export function createWebhooks(
@@ -54,7 +53,7 @@ export function createWebhooks(
     create: async (scope, { url, events = FINAL_EVENTS, createdBy }) => {
       const id = createWebhookId();
       const made = makeSecret(ring, id);
-      const given = { id, url: checkUrl(url), events, createdBy };
+      const given = { id, url: url === undefined ? null : checkUrl(url), events, createdBy };
       return show(await store.create(scope, { ...given, ...made.stored }), made.secret);
     },
     change: async (key, change) =>
@@ -74,6 +73,27 @@ function makeSecret(ring: KeyRing, webhookId: string) {
 
 function show(webhook: WebhookRecord | null, secret: string): ShownWebhook | null {
   return webhook === null ? null : { webhook, secret };
+}
+
+/** The webhooks of starts, made by the first start of an application or of jobs that needs one. */
+export function createStartWebhooks(
+  store: Pick<WebhookStore, "ensureOfStarts">,
+  secret: PlatformSecret,
+): StartWebhooks {
+  const ring = createWebhookRing(secret);
+  // They stay as long as their owners: those of executions that can be started have them.
+  const known = new Set<string>();
+  return {
+    prepare: async (owner) => {
+      if (known.has(owner.id)) return;
+      const hasOne = await store.ensureOfStarts(owner, () => {
+        const id = createWebhookId();
+        return { id, ...makeSecret(ring, id).stored };
+      });
+      if (known.size >= MOST_KNOWN) known.clear();
+      if (hasOne) known.add(owner.id);
+    },
+  };
 }
 
 /** As it is called. */

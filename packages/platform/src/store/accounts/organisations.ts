@@ -162,7 +162,7 @@ const DELETIONS = [
   "update application set deleted_at = now() where organisation_id = $1 and deleted_at is null",
   `delete from data_pool_grant where application_id in (${APPLICATIONS}) or pool_id in (${POOLS})`,
   "delete from schedule where organisation_id = $1",
-  `delete from webhook where application_id in (${APPLICATIONS})`,
+  "delete from webhook where organisation_id = $1",
   `delete from data_pool_share where organisation_id = $1 or pool_id in (${POOLS})`,
   `update pool_file set ended_at = now() where pool_id in (${POOLS}) and ended_at is null`,
   "delete from pool_upload where (organisation_id = $1 or owner_id = $1) and stored_at is null",

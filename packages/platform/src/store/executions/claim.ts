@@ -15,7 +15,7 @@ import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
-import { OUTPUT_POOL, PERSIST_TO, TRACE } from "./create-statement.ts";
+import { OUTPUT_POOL, PERSIST_TO, TRACE, WEBHOOK_URL } from "./create-statement.ts";
 import type { Events } from "./events.ts";
 import { lookUp } from "./lookup.ts";
 import { noteStates } from "./note-states.ts";
@@ -44,6 +44,7 @@ interface ClaimRow extends RecordRow {
         readonly [PERSIST_TO]?: PinnedTarget;
         readonly [OUTPUT_POOL]?: PinnedOutput;
         readonly [TRACE]?: TraceContext;
+        readonly [WEBHOOK_URL]?: string;
       })
     | null;
 }
@@ -142,7 +143,7 @@ const describeTake = (candidates: string) => `with recursive candidate as materi
   order by c.priority desc, c.rank, c.id`;
 
 const IS_CANDIDATE = `${isQueued("e")} and e.cpu_milli <= $3 and e.memory_milli <= $4
-      and (e.not_before is null or e.not_before <= now()) and (e.start_by is null or e.start_by > now() or e.retried > 0) and e.version_id <> all ($7::uuid[])`;
+      and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($7::uuid[])`;
 
 const TAKE = describeTake(`${IS_CANDIDATE} order by e.priority desc, e.rank, e.id`);
 /** Takes only the execution with the id $9. A separate statement, so that it is planned as a lookup of one row. */
@@ -200,6 +201,7 @@ function toClaim(row: ClaimRow): Claim {
     [PERSIST_TO]: persistTo,
     [OUTPUT_POOL]: outputPool,
     [TRACE]: trace,
+    [WEBHOOK_URL]: _url,
     ...references
   } = row.references ?? {};
   return {

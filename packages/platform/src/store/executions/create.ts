@@ -22,6 +22,7 @@ import {
   OUTPUT_POOL,
   PERSIST_TO,
   TRACE,
+  WEBHOOK_URL,
 } from "./create-statement.ts";
 import { findStarted } from "./idempotency-keys.ts";
 import { refuseBeyondLimit, describeLeft } from "./hold.ts";
@@ -147,7 +148,9 @@ async function findRepeated(
   }
   if (row?.isOwnerEnded) return refuseEnded(owner);
   const refusal = row?.quota && refuseBeyondLimit(row.quota, row.started);
-  if (refusal === undefined && mayHaveRoom) return AGAIN;
+  // Its key was taken in the statement, and has grown too old since.
+  const hasExpired = execution.key !== undefined;
+  if (refusal === undefined && (mayHaveRoom || hasExpired)) return AGAIN;
   return refusal ?? new Problem("CONFLICT", `The id ${id} belongs to another execution.`);
 }
 
@@ -238,7 +241,6 @@ async function insertExecutions(
       executions.map(describeRetries),
       executions.map(({ startAt }) => startAt ?? null),
       executions.map(({ limitKey }) => limitKey ?? null),
-      executions.map(({ startWithinSeconds }) => startWithinSeconds ?? null),
       ...(isKeyed ? listKeys(executions) : []),
     ],
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
@@ -267,12 +269,6 @@ function listKeys(executions: readonly NewExecution[]): readonly unknown[] {
   ];
 }
 
-/** What few starts say. */
-function listChoices(execution: NewExecution): readonly unknown[] {
-  const { kept, priority = 0, startWithinSeconds = null } = execution;
-  return [kept?.result ?? null, kept?.log ?? null, priority, describeRetries(execution), startWithinSeconds];
-}
-
 /** Null: something is pending, and nothing was inserted. */
 async function insertClaimed(
   database: Database,
@@ -288,7 +284,10 @@ async function insertClaimed(
       ...toParameters(creation),
       ...toColumns(execution),
       execution.body,
-      ...listChoices(execution),
+      execution.kept?.result ?? null,
+      execution.kept?.log ?? null,
+      execution.priority ?? 0,
+      describeRetries(execution),
       ...(key === undefined ? [] : [key.keyHash, key.requestHash]),
     ],
     idempotent: true,
@@ -356,18 +355,25 @@ function readCreated(
   );
 }
 
-/** Whether there is more to write than a trace, which any statement stores. */
-function namesObjects({ trace: _trace, ...execution }: NewExecution): boolean {
+/** Whether there is more to write than a trace and a URL, which any statement stores. */
+function namesObjects({ trace: _trace, webhookUrl: _url, ...execution }: NewExecution): boolean {
   return describeBeside(execution) !== null;
 }
 
 /** What is stored beside the body; null: nothing. */
-function describeBeside({ references, persistTo, outputPool, trace }: NewExecution): object | null {
+function describeBeside({
+  references,
+  persistTo,
+  outputPool,
+  trace,
+  webhookUrl,
+}: NewExecution): object | null {
   const beside = {
     ...references,
     ...(persistTo === undefined ? {} : { [PERSIST_TO]: persistTo }),
     ...(outputPool === undefined ? {} : { [OUTPUT_POOL]: outputPool }),
     ...(trace === undefined ? {} : { [TRACE]: trace }),
+    ...(webhookUrl === undefined ? {} : { [WEBHOOK_URL]: webhookUrl }),
   };
   return Object.keys(beside).length > 0 ? beside : null;
 }

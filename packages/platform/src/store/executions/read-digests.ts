@@ -5,7 +5,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { mayBeMoved } from "./kept.ts";
 import { lookUp } from "./lookup.ts";
-import { OUTPUT_POOL, PERSIST_TO, TRACE } from "./create-statement.ts";
+import { OUTPUT_POOL, PERSIST_TO, TRACE, WEBHOOK_URL } from "./create-statement.ts";
 import { RESULT_NAME } from "./finish.ts";
 
 /** The server hashes: megabytes of input and result need not be sent for it. Inputs do not move with kept executions. */
@@ -40,6 +40,7 @@ interface DigestRow {
         readonly [PERSIST_TO]?: unknown;
         readonly [OUTPUT_POOL]?: unknown;
         readonly [TRACE]?: unknown;
+        readonly [WEBHOOK_URL]?: unknown;
       })
     | null;
   readonly resultHash: string | null;
@@ -68,6 +69,7 @@ function toDigests({ contents, metadata, ...row }: DigestRow): ExecutionDigests 
     [PERSIST_TO]: _target,
     [OUTPUT_POOL]: _pool,
     [TRACE]: _trace,
+    [WEBHOOK_URL]: _url,
     ...references
   } = row.references ?? {};
   const beside = contents?.find(({ name }) => name === RESULT_NAME);

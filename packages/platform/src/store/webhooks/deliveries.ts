@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import type { WebhookDelivery } from "@platform/contract/platform-api/webhooks";
+import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { requireRoom } from "../base/bounds.ts";
@@ -15,6 +17,11 @@ import type { SealedWebhookSecret, WebhookKey } from "./webhooks.ts";
 
 /** Messages of one webhook that are sent at the same time. */
 const AT_ONCE_EACH = 4;
+/** The same of a webhook of starts, and of each origin of their URLs. */
+const AT_ONCE_OF_STARTS = 8;
+const AT_ONCE_OF_ORIGIN = 2;
+/** Of a webhook of starts, a claim looks at so many messages that are due first, and at those of so many origins. */
+const MOST_LOOKED_AT = 64;
 /** Tries that a message keeps the record of: the last ones. */
 const KEPT_ATTEMPTS = 20;
 
@@ -32,6 +39,8 @@ export interface DeliveryRecord extends Pick<
   WebhookDelivery,
   "id" | "event" | "executionId" | "status" | "tries"
 > {
+  /** That the start has named; null: that of the webhook. */
+  readonly url: string | null;
   /** Null: it is tried no more. */
   readonly nextAt: number | null;
   readonly createdAt: number;
@@ -66,7 +75,7 @@ export interface DeliveryStore {
     key: WebhookKey,
     filter: PageRequest & { readonly status?: WebhookDelivery["status"] | undefined },
   ) => Promise<Page<DeliveryRecord> | null>;
-  /** A message beside the events of executions. @throws Problem QUOTA_EXCEEDED */
+  /** A message beside the events of executions. @throws Problem QUOTA_EXCEEDED; CONFLICT for a webhook without a URL */
   readonly addTest: (key: WebhookKey, body: (id: string) => string) => Promise<DeliveryRecord | null>;
   /** Makes it due now, and for another day. */
   readonly redeliver: (key: WebhookKey, deliveryId: string) => Promise<DeliveryRecord | null>;
@@ -78,7 +87,7 @@ export interface DeliveryStore {
   readonly giveBack: (claim: DeliveryClaim) => Promise<void>;
 }
 
-const COLUMNS = `d.id, d.event, d.execution_id as "executionId", d.status, d.attempt as tries,
+const COLUMNS = `d.id, d.event, d.execution_id as "executionId", d.status, d.attempt as tries, d.url,
   case when d.status = 'PENDING' then ${selectMilliseconds("d.next_at")} end as "nextAt", ${selectMilliseconds("d.created_at")} as "createdAt",
   d.attempts`;
 
@@ -131,7 +140,12 @@ async function insertTest(
 ): Promise<DeliveryRecord | null> {
   const values = toWebhookValues(key);
   if (values === null) return null;
-  await run({ text: `select w.id from webhook w where ${IS_OWN_WEBHOOK} for no key update`, values });
+  const [webhook] = await run<{ url: string | null }>({
+    text: `select w.url from webhook w where ${IS_OWN_WEBHOOK} for no key update`,
+    values,
+  });
+  if (webhook?.url === null)
+    throw new Problem("CONFLICT", "The webhook of starts has no URL of its own; start something with one.");
   await requireRoom(run, "webhookTests", {
     text: "from webhook_delivery where webhook_id = $1 and status = 'PENDING' and execution_id is null",
     values: [key.webhookId],
@@ -167,6 +181,38 @@ async function redeliver(
 const IS_DUE = `d.status = 'PENDING' and d.next_at <= now() and (d.lease_until is null or d.lease_until <= now())
   and (not w.is_paused or d.execution_id is null)`;
 
+/** SQL: how many more calls there may be where there may be so many. */
+const leaveHeld = (most: number, of: string): string =>
+  `greatest(0, ${most} - (select count(*) from held h where h.${of}))`;
+
+/** SQL: messages of the webhook of starts `w` that wait in the lane `l`. */
+const IN_LANE = "d.webhook_id = w.id and d.status = 'PENDING' and d.lane";
+
+/**
+ * SQL: what is next of the webhook of starts `w`, a few of each origin. The first ones that are due may all be of an origin that hangs, so some
+ * origins are looked at besides, from $4 on, which is by chance.
+ */
+const DUE_OF_STARTS = `select c.id, c.next_at, row_number() over (order by c.turn, c.next_at, c.id) as turn from (
+    select c.id, c.next_at, c.lane, row_number() over (partition by c.lane order by c.next_at, c.id) as turn from (
+      (select d.id, d.next_at, d.lane from webhook_delivery d where d.webhook_id = w.id and ${IS_DUE}
+        order by d.next_at, d.id limit ${MOST_LOOKED_AT})
+      union
+      select d.id, d.next_at, d.lane from (
+        with recursive found as (
+          (select d.lane, 1 as number from webhook_delivery d where ${IN_LANE} >= $4::text order by d.lane limit 1)
+          union all
+          select next.lane, f.number + 1 from found f cross join lateral (
+            select d.lane from webhook_delivery d where ${IN_LANE} > f.lane order by d.lane limit 1
+          ) next where f.number < ${MOST_LOOKED_AT}
+        ) select lane from found
+      ) l cross join lateral (
+        select d.id, d.next_at, d.lane from webhook_delivery d where d.webhook_id = w.id and d.lane = l.lane and ${IS_DUE}
+        order by d.next_at, d.id limit ${AT_ONCE_OF_ORIGIN}
+      ) d
+    ) c
+  ) c where c.turn <= ${leaveHeld(AT_ONCE_OF_ORIGIN, "webhook_id = w.id and h.lane = c.lane")}
+  order by c.turn, c.next_at, c.id limit ${leaveHeld(AT_ONCE_OF_STARTS, "webhook_id = w.id")}`;
+
 async function claimDeliveries(
   database: Database,
   {
@@ -178,16 +224,16 @@ async function claimDeliveries(
   const rows = await database.query<ClaimRow>({
     name: "webhook-claim",
     text: `with held as materialized (
-        select h.webhook_id, h.worker_id, a.organisation_id from webhook_delivery h
-          join webhook w on w.id = h.webhook_id join application a on a.id = w.application_id
+        select h.webhook_id, h.lane, h.worker_id, w.organisation_id from webhook_delivery h join webhook w on w.id = h.webhook_id
         where h.lease_until is not null and h.lease_until > now()
       ), candidate as (
         -- A few of each webhook, fewer where some are under way.
-        select d.*, a.organisation_id from webhook w join application a on a.id = w.application_id cross join lateral (
+        select d.*, w.organisation_id from webhook w cross join lateral (
           select d.id, d.next_at, row_number() over (order by d.next_at, d.id) as turn from webhook_delivery d
-          where d.webhook_id = w.id and ${IS_DUE} order by d.next_at, d.id
-          limit greatest(0, ${AT_ONCE_EACH} - (select count(*) from held where held.webhook_id = w.id))
-        ) d
+          where d.webhook_id = w.id and ${IS_DUE} order by d.next_at, d.id limit ${leaveHeld(AT_ONCE_EACH, "webhook_id = w.id")}
+        ) d where w.url is not null
+        union all
+        select d.*, w.organisation_id from webhook w cross join lateral (${DUE_OF_STARTS}) d where w.url is null
       ), placed as (
         -- Whoever has least under way is next: the first ones of all organisations come before the second ones of any, and so within each.
         select c.id, coalesce(own.calls, 0) + row_number() over (partition by c.organisation_id order by c.turn, c.next_at, c.id) as place, c.next_at
@@ -202,11 +248,11 @@ async function claimDeliveries(
         update webhook_delivery d set attempt = d.attempt + 1, worker_id = $1, lease_until = now() + make_interval(secs => $3)
         where d.id in (select id from due) returning d.*
       )
-      select d.id, d.attempt, d.webhook_id as "webhookId", w.url, d.body, ${selectMilliseconds("d.give_up_at")} as "giveUpAt",
+      select d.id, d.attempt, d.webhook_id as "webhookId", coalesce(d.url, w.url) as url, d.body, ${selectMilliseconds("d.give_up_at")} as "giveUpAt",
         w.secret, w.key_id as "keyId", case when w.former_until > now() then w.former_secret end as "formerSecret",
         w.former_key_id as "formerKeyId"
       from claimed d join webhook w on w.id = d.webhook_id`,
-    values: [workerId, findShare(left), leaseSeconds],
+    values: [workerId, findShare(left), leaseSeconds, randomBytes(16).toString("hex")],
   });
   return rows.map(({ secret, keyId, formerSecret, formerKeyId, ...claim }) => ({
     ...claim,
@@ -247,7 +293,8 @@ async function settleDelivery(
           attempts = jsonb_path_query_array(d.attempts, '$[last - ${KEPT_ATTEMPTS - 2} to last]') || $6::jsonb
         where d.id = $1 and d.attempt = $2 and d.worker_id = $3 and d.status = 'PENDING' returning d.webhook_id
       ), paused as (
-        update webhook set is_paused = true where $7::boolean and id in (select webhook_id from settled)
+        -- A URL of one start says nothing for those of others.
+        update webhook set is_paused = true where $7::boolean and url is not null and id in (select webhook_id from settled)
       ) select 1 from settled`,
     values: [
       id,

@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
 import type { ExecutionStatus } from "@platform/contract/execution";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { selectMilliseconds } from "../base/columns.ts";
+import { WEBHOOK_URL } from "../executions/create-statement.ts";
+import { lookUp } from "../executions/lookup.ts";
 
 /** A change of an execution of which a webhook is told, as the feed has it. */
 export interface Change {
@@ -14,7 +17,8 @@ export interface Change {
   readonly serviceKey: string;
   /** MAJOR.MINOR.PATCH */
   readonly version: string;
-  readonly subscriptionId: string;
+  /** Null: a job. */
+  readonly subscriptionId: string | null;
 }
 
 /** What a change is sent as. */
@@ -32,7 +36,8 @@ const MOST_WAITING = 10_000;
 export type FanOut = number | "nobody" | "elsewhere";
 
 /**
- * Makes messages of the next events of the feed, once for each webhook of the application that asks for them; one process at a time.
+ * Makes messages of the next events of the feed, once for each webhook of the application, or of the organisation's jobs, that asks for them,
+ * and once for the URL that the start has named; one process at a time.
  *
  * @param describe the message of a change; pure
  */
@@ -60,26 +65,38 @@ export async function fanOut(database: Database, describe: (change: Change) => M
   });
 }
 
-/** An event, once for each webhook that is told of it; without one, once with null. */
+/** An event, once for each webhook that is told of it; without one, once or more with null. */
 interface EventRow extends Change {
   readonly position: string;
   readonly webhookId: string | null;
+  /** Of the start; null: that of the webhook. */
+  readonly url: string | null;
 }
 
 async function readEvents(run: RunStatement, after: string): Promise<readonly EventRow[]> {
   return await run<EventRow>({
     text: `with event as materialized (
         select * from feed_event where position > $1 order by position limit ${AT_ONCE}
+      ), own as materialized (
+        select w.* from webhook w where w.application_id in (select application_id from event)
+        union all
+        select w.* from webhook w where w.application_id is null
+          and w.organisation_id in (select organisation_id from event where application_id is null)
       ), asked as materialized (
-        select w.* from webhook w where w.application_id in (select application_id from event) and not w.is_paused
-          and (select count(*) from (
-            select 1 from webhook_delivery d where d.webhook_id = w.id and d.status = 'PENDING' limit ${MOST_WAITING}
-          ) waiting) < ${MOST_WAITING}
+        select w.* from own w where not w.is_paused and (select count(*) from (
+          select 1 from webhook_delivery d where d.webhook_id = w.id and d.status = 'PENDING' limit ${MOST_WAITING}
+        ) waiting) < ${MOST_WAITING}
       )
       select e.position::text, e.execution_id as "executionId", e.status, e.code, ${selectMilliseconds("e.at")} as at,
-        e.service_key as "serviceKey", e.version, e.subscription_id as "subscriptionId", w.id as "webhookId"
-      from event e left join asked w on w.application_id = e.application_id and 'execution.' || lower(e.status) = any (w.events)
-        and w.created_at <= e.at
+        e.service_key as "serviceKey", e.version, e.subscription_id as "subscriptionId", start.url,
+        case when w.url is not null or start.url is not null then w.id end as "webhookId"
+      from event e left join asked w on w.organisation_id = e.organisation_id and w.application_id is not distinct from e.application_id
+          and 'execution.' || lower(e.status) = any (w.events) and (w.url is null or w.created_at <= e.at)
+        -- Only of those whose owner has named URLs at all.
+        left join lateral (
+          select i."references" ->> '${WEBHOOK_URL}' as url from execution_input i
+          where w.id is not null and w.url is null and ${lookUp("i", "e.execution_id")}
+        ) start on true
       order by e.position, w.id`,
     values: [after],
   });
@@ -92,16 +109,19 @@ async function addMessages(
 ): Promise<void> {
   const messages = events
     .filter(({ webhookId }) => webhookId !== null)
-    .map(({ position: _position, webhookId, ...change }) => ({
+    .map(({ position: _position, webhookId, url, ...change }) => ({
       id: createUuidV7(),
       webhookId,
+      url,
+      lane: url === null ? null : nameLane(url),
       executionId: change.executionId,
       ...describe(change),
     }));
   if (messages.length === 0) return;
   await run({
-    text: `insert into webhook_delivery (id, webhook_id, execution_id, event, body)
-      select m.* from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[]) as m (id, webhook_id, execution_id, event, body)
+    text: `insert into webhook_delivery (id, webhook_id, execution_id, event, body, url, lane)
+      select m.* from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
+        as m (id, webhook_id, execution_id, event, body, url, lane)
       -- It may have been deleted since it was read.
       where exists (select 1 from webhook w where w.id = m.webhook_id for key share)`,
     values: [
@@ -110,18 +130,13 @@ async function addMessages(
       messages.map(({ executionId }) => executionId),
       messages.map(({ event }) => event),
       messages.map(({ body }) => body),
+      messages.map(({ url }) => url),
+      messages.map(({ lane }) => lane),
     ],
   });
 }
 
-/** Removes messages of a week ago; returns how many. */
-export async function removeOldDeliveries(database: Pick<Database, "query">, limit: number): Promise<number> {
-  const rows = await database.query({
-    text: `delete from webhook_delivery where id in (
-        select id from webhook_delivery where created_at < now() - interval '7 days' limit $1
-      ) returning id`,
-    values: [limit],
-    idempotent: true,
-  });
-  return rows.length;
+/** The same for all URLs of an origin, which share its calls. */
+function nameLane(url: string): string {
+  return createHash("md5").update(new URL(url).origin).digest("hex");
 }

@@ -1,5 +1,7 @@
 import type { WebhookEvent } from "@platform/contract/platform-api/webhooks";
+import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
+import type { Owner } from "@platform/engine/store/owner";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { noteAudit } from "../audit/trail.ts";
 import { requireRoom } from "../base/bounds.ts";
@@ -16,7 +18,8 @@ export interface SealedWebhookSecret {
 /** A URL that is told what becomes of executions; times in milliseconds since the epoch. */
 export interface WebhookRecord {
   readonly id: string;
-  readonly url: string;
+  /** Null: the URLs that starts name. */
+  readonly url: string | null;
   readonly events: readonly WebhookEvent[];
   readonly isPaused: boolean;
   readonly createdAt: number;
@@ -29,8 +32,15 @@ export interface WebhookRecord {
 /** Names an application and who asks: webhooks of another organisation's are as if there were none. */
 export interface WebhookScope {
   readonly organisationId: string;
+  /** `jobs`: jobs of the organisation. */
   readonly applicationId: string;
 }
+
+/** What stands for an application where jobs of the organisation are meant. */
+const JOBS = "jobs";
+
+/** A subscription or an organisation. */
+type StartOwner = Pick<Owner, "kind" | "id" | "organisationId">;
 
 /** Names a webhook. */
 export interface WebhookKey extends WebhookScope {
@@ -43,8 +53,15 @@ interface NewWebhook extends Pick<WebhookRecord, "url" | "events">, SealedWebhoo
   readonly createdBy: string;
 }
 
+/** What a webhook is told where nobody has said otherwise. */
+export const FINAL_EVENTS: readonly WebhookEvent[] = [
+  "execution.succeeded",
+  "execution.failed",
+  "execution.unknown",
+];
+
 /** What is left out stays. */
-export type WebhookChange = Partial<Pick<WebhookRecord, "url" | "events" | "isPaused">>;
+export type WebhookChange = Partial<Pick<WebhookRecord, "events" | "isPaused">> & { readonly url?: string };
 
 /** Webhooks of applications. Null: the organisation has no such application, or it has no such webhook. */
 export interface WebhookStore {
@@ -53,6 +70,12 @@ export interface WebhookStore {
   readonly find: (key: WebhookKey) => Promise<WebhookRecord | null>;
   /** @throws Problem QUOTA_EXCEEDED */
   readonly create: (scope: WebhookScope, webhook: NewWebhook) => Promise<WebhookRecord | null>;
+  /** That of the starts of an owner, as this one if there is none. False: the owner has ended. */
+  readonly ensureOfStarts: (
+    owner: StartOwner,
+    create: () => SealedWebhookSecret & { readonly id: string },
+  ) => Promise<boolean>;
+  /** @throws Problem CONFLICT for a URL of that of starts */
   readonly change: (key: WebhookKey, change: WebhookChange) => Promise<WebhookRecord | null>;
   /** The former secret ends after so many hours; one that is still there ends now. */
   readonly rotate: (
@@ -60,7 +83,7 @@ export interface WebhookStore {
     next: SealedWebhookSecret,
     hours: number,
   ) => Promise<WebhookRecord | null>;
-  /** With its messages. False: there was none. */
+  /** With its messages, which are removed later. False: there was none. @throws Problem CONFLICT for that of starts */
   readonly delete: (key: WebhookKey) => Promise<boolean>;
   /** Secrets, former ones included, that are sealed with another key: up to so many. */
   readonly listSealedOtherwise: (
@@ -82,20 +105,26 @@ const COLUMNS = `w.id, w.url, w.events, w.is_paused as "isPaused", ${selectMilli
   case when w.former_until > now() then ${selectMilliseconds("w.former_until")} end as "formerSecretUntil",
   (select count(*)::float8 from webhook_delivery d where d.webhook_id = w.id and d.status = 'PENDING') as waiting`;
 
-/** SQL: the application $1 of the organisation $2. */
-const IS_OWN =
-  "exists (select 1 from application a where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null)";
+/** SQL: the application $1 of the organisation $2, or where $1 is null the organisation. */
+const IS_OWN = `(select case when $1::uuid is null then exists (select 1 from organisation o where o.id = $2::uuid and o.deleted_at is null)
+    else exists (select 1 from application a where a.id = $1::uuid and a.organisation_id = $2::uuid and a.deleted_at is null) end)`;
 
-/** SQL: the webhook $3 of that application. */
-export const IS_OWN_WEBHOOK = `w.id = $3 and w.application_id = $1 and ${IS_OWN}`;
+/** SQL: webhooks of that application or organisation; by one index or the other. */
+const IS_OF_SCOPE = `(w.application_id = $1::uuid or ($1::uuid is null and w.application_id is null and w.organisation_id = $2::uuid))`;
+
+/** SQL: the webhook $3 of that application or organisation. */
+export const IS_OWN_WEBHOOK = `w.id = $3::uuid and ${IS_OF_SCOPE} and ${IS_OWN}`;
 
 /** The parameters of IS_OWN_WEBHOOK; null: nothing has such ids. */
-export function toWebhookValues({
-  applicationId,
-  organisationId,
-  webhookId,
-}: WebhookKey): readonly string[] | null {
-  return isUuid(applicationId) && isUuid(webhookId) ? [applicationId, organisationId, webhookId] : null;
+export function toWebhookValues({ webhookId, ...scope }: WebhookKey): readonly (string | null)[] | null {
+  const values = toScopeValues(scope);
+  return values !== null && isUuid(webhookId) ? [...values, webhookId] : null;
+}
+
+/** Null: nothing has such an id. */
+function toScopeValues({ applicationId, organisationId }: WebhookScope): readonly (string | null)[] | null {
+  if (applicationId === JOBS) return [null, organisationId];
+  return isUuid(applicationId) ? [applicationId, organisationId] : null;
 }
 
 /** The store of webhooks in PostgreSQL. */
@@ -104,6 +133,9 @@ export function createWebhookStore(database: Database): WebhookStore {
     list: (scope, page) => listWebhooks(database, scope, page),
     find: (key) => findWebhook(database.query, key),
     create: (scope, webhook) => database.transaction((run) => insertWebhook(run, scope, webhook)),
+    ensureOfStarts: async (owner, create) =>
+      (await hasWebhookOfStarts(database.query, owner)) ||
+      (await database.transaction((run) => insertOfStarts(run, owner, create()))),
     change: (key, change) => database.transaction((run) => changeWebhook(run, key, change)),
     rotate: (key, next, hours) => rotateSecret(database, key, { next, hours }),
     delete: (key) => deleteWebhook(database, key),
@@ -114,18 +146,19 @@ export function createWebhookStore(database: Database): WebhookStore {
 
 async function listWebhooks(
   database: Database,
-  { applicationId, organisationId }: WebhookScope,
+  scope: WebhookScope,
   page: PageRequest,
 ): Promise<Page<WebhookRecord> | null> {
-  if (!isUuid(applicationId)) return null;
+  const values = toScopeValues(scope);
+  if (values === null) return null;
   const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
   const rows = await database.query<WebhookRecord | { readonly id: null }>({
     // One row of nulls: an application without webhooks.
     text: `select found.* from (select 1 where ${IS_OWN}) own left join lateral (
-        select ${COLUMNS} from webhook w where w.application_id = $1 and ($3::uuid is null or w.id < $3)
+        select ${COLUMNS} from webhook w where ${IS_OF_SCOPE} and ($3::uuid is null or w.id < $3)
         order by w.id desc limit $4
       ) found on true order by found.id desc`,
-    values: [applicationId, organisationId, before, page.limit + 1],
+    values: [...values, before, page.limit + 1],
     idempotent: true,
   });
   if (rows.length === 0) return null;
@@ -146,27 +179,90 @@ async function findWebhook(run: RunStatement, key: WebhookKey): Promise<WebhookR
 
 async function insertWebhook(
   run: RunStatement,
-  { applicationId, organisationId }: WebhookScope,
+  scope: WebhookScope,
   { id, url, events, sealed, keyId, createdBy }: NewWebhook,
 ): Promise<WebhookRecord | null> {
-  if (!isUuid(applicationId)) return null;
-  // Its deletion waits, and deletes what is made now.
-  await run({
-    text: "select id from application where id = $1 and organisation_id = $2 for no key update",
-    values: [applicationId, organisationId],
-  });
+  const values = toScopeValues(scope);
+  if (values === null) return null;
+  await lockScope(run, values);
+  // That of starts is not counted: it may be made at any time.
   await requireRoom(run, "webhooks", {
-    text: "from webhook where application_id = $1",
-    values: [applicationId],
+    text: `from webhook w where ${IS_OF_SCOPE} and w.url is not null and $3::text is not null`,
+    values: [...values, url],
   });
-  noteAudit({ target: [applicationId, id], changes: [{ field: "url", before: null, after: url }] });
+  noteAudit({ target: [scope.applicationId, id], changes: [{ field: "url", before: null, after: url }] });
   const rows = await run({
-    text: `insert into webhook (id, application_id, url, events, secret, key_id, created_by)
-      select $3, $1, $4, $5, $6, $7, $8 where ${IS_OWN} returning id`,
-    values: [applicationId, organisationId, id, url, events, sealed, keyId, createdBy],
+    text: `insert into webhook (id, application_id, organisation_id, url, events, secret, key_id, created_by)
+      select $3, $1, $2, $4, $5, $6, $7, $8 where ${IS_OWN} on conflict do nothing returning id`,
+    values: [...values, id, url, events, sealed, keyId, createdBy],
     audited: ["webhook.create"],
   });
-  return rows.length === 0 ? null : findWebhook(run, { applicationId, organisationId, webhookId: id });
+  if (rows.length > 0) return findWebhook(run, { ...scope, webhookId: id });
+  if (url === null && (await hasOwnOfStarts(run, values))) throw refuseSecondOfStarts();
+  return null;
+}
+
+/** Deletion waits, and deletes what is made now. */
+async function lockScope(run: RunStatement, values: readonly (string | null)[]): Promise<void> {
+  const [applicationId] = values;
+  await run({
+    text:
+      applicationId === null
+        ? "select id from organisation where $1::uuid is null and id = $2 for no key update"
+        : "select id from application where id = $1 and organisation_id = $2 for no key update",
+    values,
+  });
+}
+
+async function hasOwnOfStarts(run: RunStatement, values: readonly (string | null)[]): Promise<boolean> {
+  const rows = await run({
+    text: `select 1 from webhook w where ${IS_OF_SCOPE} and w.url is null and ${IS_OWN}`,
+    values,
+  });
+  return rows.length > 0;
+}
+
+function refuseSecondOfStarts(): Problem {
+  return new Problem(
+    "CONFLICT",
+    "There is a webhook of starts already; give it a new secret if the present one is not known.",
+  );
+}
+
+/** SQL: the application of the subscription $1, or null for jobs. */
+const APPLICATION_OF_OWNER = "(select b.application_id from subscription b where b.id = $1::uuid)";
+
+async function hasWebhookOfStarts(run: RunStatement, { kind, id }: StartOwner): Promise<boolean> {
+  const rows = await run({
+    text: `select 1 from webhook w where w.url is null and coalesce(w.application_id, w.organisation_id) =
+        ${kind === "subscription" ? APPLICATION_OF_OWNER : "$1::uuid"}`,
+    values: [id],
+    idempotent: true,
+  });
+  return rows.length > 0;
+}
+
+async function insertOfStarts(
+  run: RunStatement,
+  { kind, id: ownerId, organisationId }: StartOwner,
+  { id, sealed, keyId }: SealedWebhookSecret & { readonly id: string },
+): Promise<boolean> {
+  const [subscription] =
+    kind === "organisation"
+      ? [{ applicationId: null }]
+      : await run<{ applicationId: string }>({
+          text: 'select application_id as "applicationId" from subscription where id = $1',
+          values: [ownerId],
+        });
+  if (subscription === undefined) return false;
+  const values = [subscription.applicationId, organisationId];
+  await lockScope(run, values);
+  await run({
+    text: `insert into webhook (id, application_id, organisation_id, events, secret, key_id)
+      select $3, $1, $2, $4, $5, $6 where ${IS_OWN} on conflict do nothing`,
+    values: [...values, id, FINAL_EVENTS, sealed, keyId],
+  });
+  return await hasOwnOfStarts(run, values);
 }
 
 async function changeWebhook(
@@ -177,6 +273,8 @@ async function changeWebhook(
   const values = toWebhookValues(key);
   if (values === null) return null;
   const former = await findWebhook(run, key);
+  if (url !== undefined && former?.url === null)
+    throw new Problem("CONFLICT", "The webhook of starts has no URL; each start names its own.");
   if (url !== undefined && former !== null)
     noteAudit({ changes: [{ field: "url", before: former.url, after: url }] });
   await run({
@@ -210,11 +308,14 @@ async function deleteWebhook(database: Database, key: WebhookKey): Promise<boole
   const values = toWebhookValues(key);
   if (values === null) return false;
   const rows = await database.query({
-    text: `delete from webhook w where ${IS_OWN_WEBHOOK} returning w.id`,
+    // That of starts is needed by executions that are under way.
+    text: `delete from webhook w where ${IS_OWN_WEBHOOK} and w.url is not null returning w.id`,
     values,
     idempotent: true,
     audited: ["webhook.delete"],
   });
+  if (rows.length === 0 && (await findWebhook(database.query, key)) !== null)
+    throw new Problem("CONFLICT", "The webhook of starts cannot be deleted; pause it to send nothing.");
   return rows.length > 0;
 }
 
