@@ -85,7 +85,7 @@ test("who waits for a place is told so, by a rehearsal as well, and a higher lim
     headers: { "content-type": "application/json", prefer: "dry-run" },
     body: JSON.stringify(LONG),
   });
-  expect(rehearsal.body).toMatchObject({ waiting: { reason: "SERVICE_LIMIT" } });
+  expect(rehearsal.body).toMatchObject({ waiting: { reason: "SERVICE_LIMIT", position: 1 } });
   // What is wrong with a policy leaves the one before.
   await setPolicy(server, '{"concurrency": {"service": 0}}');
   await awaitNote(server, "The policy was not reloaded, the previous one still holds");

@@ -20,7 +20,7 @@ const other = (takenByOwner: number, held: number, more: Partial<LimitLine> = {}
   firstIds: [],
   ...more,
 });
-const limited = (id: string) => ({ id, ownerId: "own", limitKey: "service" });
+const limited = (id: string | null) => ({ id, ownerId: "own", limitKey: "service" });
 const DURATIONS = { typical: 20_000 };
 
 test("where the places of its owner are taken, it waits for one of these, behind those of its owner that came before it", () => {
@@ -44,6 +44,18 @@ test("else for one of the service, behind those of owners who have fewer places"
   expect(explainLimit(limited("c"), lines, null)).toEqual({
     reason: "SERVICE_LIMIT",
     position: 2 + 2 + 3 + 1 + 1,
+  });
+});
+
+test("one that is not started yet would come behind all of its owner, if so few are held that they are counted", () => {
+  expect(explainLimit(limited(null), [{ ...OWN, ofOwner: 4, held: 7 }], DURATIONS)).toEqual({
+    reason: "SUBSCRIPTION_LIMIT",
+    position: 7,
+    // Seven and a half runs of 20 s, four at a time.
+    estimateSeconds: 38,
+  });
+  expect(explainLimit(limited(null), [{ ...OWN, held: 1_000 }], DURATIONS)).toEqual({
+    reason: "SERVICE_LIMIT",
   });
 });
 

@@ -1,10 +1,12 @@
 import type { Waiting } from "@platform/contract/execution";
+import { LIMIT_SURVEY } from "../store/limit-line.ts";
 import type { LimitLine } from "../store/limit-line.ts";
 import type { Durations } from "./durations.ts";
 
 /** An execution that is held by a limit. */
 interface Limited {
-  readonly id: string;
+  /** Null: it is not there yet, and would come behind all of its owner. */
+  readonly id: string | null;
   readonly ownerId: string;
   /** Null: unknown. */
   readonly limitKey: string | null;
@@ -27,12 +29,18 @@ export function explainLimit(
   const isOwnFull = own.ofOwner !== null && own.takenByOwner >= own.ofOwner;
   const reason = isOwnFull ? "SUBSCRIPTION_LIMIT" : "SERVICE_LIMIT";
   const limit = isOwnFull ? own.ofOwner : own.ofService;
-  const turn = own.firstIds.indexOf(id);
+  const turn = findTurn(id, own);
   if (turn < 0 || limit === null) return { reason };
   const position = isOwnFull ? turn : turn + countOthers(own, ofService, turn);
   if (durations === null) return { reason, position };
   const estimateSeconds = toSeconds(((position + 0.5) * durations.typical) / limit);
   return { reason, position, estimateSeconds };
+}
+
+/** How many of its owner are before it; -1: unknown. */
+function findTurn(id: string | null, { held, firstIds }: LimitLine): number {
+  if (id !== null) return firstIds.indexOf(id);
+  return held < LIMIT_SURVEY.counted ? held : -1;
 }
 
 /** Whether one that is started now has others before it that wait for a place as well. */

@@ -109,7 +109,7 @@ export function createWaiting(
         limitKey === null ? [] : readLimits.settle(),
       ]);
       if (startAt > readTime()) return { waiting: describeStartAt(startAt, readTime()), durations };
-      const limited = { id: LAST_ID, ownerId: owner.id, limitKey };
+      const limited = { id: null, ownerId: owner.id, limitKey };
       if (waitsForPlace(limited, limits))
         return { waiting: explainLimit(limited, limits, durations), durations };
       const live = { ...place, isPausing: false };
