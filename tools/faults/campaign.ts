@@ -5,7 +5,7 @@ import { createCaller } from "./caller.ts";
 import type { Caller } from "./caller.ts";
 import { checkHistory } from "./check-history.ts";
 import type { Fault as BrokenPromise } from "./check-history.ts";
-import { carryOut, fetchResult, followToEnd } from "./client.ts";
+import { carryOut, followToEnd } from "./client.ts";
 import { READERS, startReaders } from "./feed-readers.ts";
 import type { Fleet } from "./fleet.ts";
 import { createHistory } from "./history.ts";
@@ -13,9 +13,9 @@ import type { Entry, History } from "./history.ts";
 import { disturb } from "./nemesis.ts";
 import type { Report } from "./report.ts";
 import { openReceiver } from "./receiver.ts";
-import { planSchedule } from "./schedule.ts";
+import { isRetried, planSchedule } from "./schedule.ts";
 import type { Abilities, Schedule } from "./schedule.ts";
-import { createWebhook, deployService } from "./service.ts";
+import { createWebhook, deployServices } from "./service.ts";
 import { within } from "./bounded-wait.ts";
 
 const SECOND = 1_000;
@@ -69,7 +69,7 @@ export interface Done {
 interface Campaign {
   readonly options: CampaignOptions;
   readonly history: History;
-  readonly caller: Caller;
+  readonly callerOf: (op: string) => Caller;
 }
 
 /** Runs schedules one after the other on one platform, then looks at all executions once more, and judges everything. */
@@ -77,11 +77,12 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const { fleet, directory, seed, abilities } = options;
   const history = createHistory();
   const receiver = await openReceiver(history);
-  const service = await deployService(fleet, directory, history);
-  receiver.setSecret(await createWebhook(fleet, service.subscription, receiver.url));
-  const caller = createCaller(getGateways(fleet), service.subscription, service.path);
-  const campaign: Campaign = { options, history, caller };
-  const readers = startReaders(caller, history);
+  const services = await deployServices(fleet, directory, history);
+  receiver.setSecret(await createWebhook(fleet, services.subscription, receiver.url));
+  const call = (path: string) => createCaller(getGateways(fleet), services.subscription, path);
+  const [once, retried] = [call(services.paths.once), call(services.paths.retried)];
+  const campaign: Campaign = { options, history, callerOf: (op) => (isRetried(op) ? retried : once) };
+  const readers = startReaders(once, history);
   const schedules: Schedule[] = [];
   const limitMs = options.withinSeconds === 0 ? Infinity : options.withinSeconds * SECOND;
   const begunAt = performance.now();
@@ -102,7 +103,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   } finally {
     await within("the readers of the feed to stop", STOP_WITHIN_MS, readers.close());
     receiver.close();
-    await within("user code to close its connections", STOP_WITHIN_MS, service.close());
+    await within("user code to close its connections", STOP_WITHIN_MS, services.close());
   }
 }
 
@@ -116,12 +117,12 @@ function getGateways(fleet: Fleet): readonly [string, string] {
 }
 
 async function run(campaign: Campaign, schedule: Schedule): Promise<Done> {
-  const { history, caller, options } = campaign;
+  const { history, callerOf, options } = campaign;
   const { number } = schedule;
   const begunAt = performance.now();
   history.open(number);
   const givingUp = new AbortController();
-  const context = { caller, history, signal: givingUp.signal };
+  const context = { callerOf, history, signal: givingUp.signal };
   const clients = Promise.all(schedule.orders.map((order) => carryOut(context, order)));
   await disturb(options.fleet, schedule.faults, history);
   const timer = setTimeout(() => givingUp.abort(), SETTLE_WITHIN_MS);
@@ -129,7 +130,7 @@ async function run(campaign: Campaign, schedule: Schedule): Promise<Done> {
   // Starts without an answer whose code has begun.
   await Promise.all(
     listUnfinished(history, number).map((id, gateway) =>
-      followToEnd(context, id, { follow: "wait", gateway }),
+      followToEnd(context, { op: history.getOp(id) ?? "", id }, { follow: "wait", gateway }),
     ),
   );
   await waitUntil(() => history.idsOf(number).every((id) => isInFeeds(history, id)), givingUp.signal);
@@ -158,12 +159,12 @@ async function waitUntil(isSo: () => boolean, signal: AbortSignal): Promise<void
 }
 
 /** Fetches all results once more, from gateways that remember nothing: both are started again. */
-async function audit({ options, history, caller }: Campaign, numbers: readonly number[]): Promise<void> {
+async function audit({ options, history, callerOf }: Campaign, numbers: readonly number[]): Promise<void> {
   const ships = options.fleet.ships();
   await Promise.all([ships["gateway-1"].kill(), ships["gateway-2"].kill()]);
   await Promise.all([ships["gateway-1"].start(), ships["gateway-2"].start()]);
   const context = {
-    caller,
+    callerOf,
     history,
     signal: AbortSignal.timeout(SETTLE_WITHIN_MS + numbers.length * SECOND),
   };
@@ -171,8 +172,8 @@ async function audit({ options, history, caller }: Campaign, numbers: readonly n
   await Promise.all(
     Array.from({ length: AUDITS_AT_ONCE }, async () => {
       for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-        await followToEnd({ ...context }, id, { follow: "poll", gateway: ids.length });
-        await fetchResult(context, id, ids.length);
+        const followed = { op: history.getOp(id) ?? "", id };
+        await followToEnd(context, followed, { follow: "poll", gateway: ids.length });
       }
     }),
   );

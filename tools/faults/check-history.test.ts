@@ -6,10 +6,24 @@ import type { Entry, Observation } from "./history.ts";
 const ID = "01a20e12-d5bd-7000-8754-54c1f4a4dab9";
 const OTHER = "01a20e12-d5bd-7000-8754-000000000000";
 const READERS = ["pages", "stream"];
-const RESULT = { op: "1.0", id: ID, nonce: "n1" };
+const RESULT = { op: "1.0", id: ID, nonce: "n1", attempt: 1 };
+/** A start of the service that has lost attempts repeated. */
+const RETRIED = "1.0r";
 
 const accept = (id = ID, op = "1.0"): Observation => ({ kind: "accepted", op, id, isReplay: false });
-const begin = (nonce = "n1", id = ID): Observation => ({ kind: "began", op: "1.0", id, nonce });
+const begin = (nonce = "n1", id = ID): Observation => ({ kind: "began", op: "1.0", id, nonce, attempt: 1 });
+const retry = (attempt: number, nonce = `n${attempt}`): Observation => ({
+  kind: "began",
+  op: RETRIED,
+  id: ID,
+  nonce,
+  attempt,
+});
+const retried = (...began: Observation[]) => ({
+  start: [accept(ID, RETRIED)],
+  began,
+  results: [fetchResult({ op: RETRIED, id: ID, nonce: "n2", attempt: 2 })],
+});
 const see = (status: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "UNKNOWN"): Observation => ({
   kind: "state",
   id: ID,
@@ -81,6 +95,19 @@ test.for<[string, Partial<Record<keyof typeof GOOD, readonly Observation[]>>]>([
   [
     "a worker could not prepare it, and it went back",
     { pages: feed("pages", "PENDING", "RUNNING", "PENDING", "RUNNING", "SUCCEEDED") },
+  ],
+  ["its first attempt was lost, and its service wants another one", retried(retry(1), retry(2))],
+  [
+    "its start has no answer and its code never began: nobody asks for its result",
+    {
+      start: [],
+      began: [],
+      states: [],
+      results: [],
+      pages: feed("pages", "PENDING", "FAILED"),
+      stream: feed("stream", "PENDING", "FAILED"),
+      messages: [tell(204, "FAILED")],
+    },
   ],
   [
     "an event and a message came twice",
@@ -155,6 +182,17 @@ test.for<[Violation, string, Partial<Record<keyof typeof GOOD, readonly Observat
     { results: [fetchResult({ ...RESULT, id: OTHER })] },
   ],
   ["FOREIGN_RESULT", "succeeded without a run", { began: [] }],
+  ["DOUBLED", "began twice in one attempt", retried(retry(1), retry(2), retry(2, "n3"))],
+  [
+    "DOUBLED",
+    "began more often than its service wants",
+    retried(...[1, 2, 3, 4].map((attempt) => retry(attempt))),
+  ],
+  [
+    "FOREIGN_RESULT",
+    "has the result of an attempt behind which another one began",
+    retried(retry(1), retry(2), retry(3)),
+  ],
   [
     "STUCK",
     "is still RUNNING",

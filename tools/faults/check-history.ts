@@ -1,4 +1,5 @@
 import type { Entry } from "./history.ts";
+import { MAX_RETRIES, isRetried } from "./schedule.ts";
 
 /*
  * Judges what clients have seen in one schedule, and nothing else: it never asks the platform or its database. What may
@@ -114,12 +115,21 @@ function checkStarts(history: readonly Entry[]): readonly Fault[] {
       faults.push({ violation: "DOUBLED", of: op, detail: `one key made ${[...ids].join(" and ")}` });
   }
   for (const [op, starts] of began) {
-    const who = starts.map(({ id, nonce }) => `${id} (${nonce})`).join(" and ");
-    if (starts.length > 1) faults.push({ violation: "DOUBLED", of: op, detail: `user code began as ${who}` });
+    const who = starts.map(({ id, nonce, attempt }) => `${id} (${nonce}, attempt ${attempt})`).join(" and ");
+    if (isDoubled(op, starts))
+      faults.push({ violation: "DOUBLED", of: op, detail: `user code began as ${who}` });
     const mayExist = accepted.has(op) || unanswered.has(op);
     if (!mayExist) faults.push({ violation: "REFUSED_BUT_RUN", of: op, detail: `user code began as ${who}` });
   }
   return faults;
+}
+
+/** Where the service has lost attempts repeated, each may begin once, and there are no more of them than it wants. */
+function isDoubled(op: string, starts: readonly EntryOf<"began">[]): boolean {
+  if (!isRetried(op)) return starts.length > 1;
+  const attempts = new Set(starts.map(({ attempt }) => attempt));
+  const ids = new Set(starts.map(({ id }) => id));
+  return ids.size > 1 || attempts.size < starts.length || attempts.size > MAX_RETRIES + 1;
 }
 
 /** The final states that were seen, by whoever saw them. */
@@ -165,7 +175,9 @@ function checkResults(life: Life, isSettled: boolean): readonly Fault[] {
   // Which gateway knows first that it has ended does not matter: once all is settled, every one must have it.
   const isFetched = results.some(({ text }) => text !== "");
   const last = select(entries, "no-result").at(-1);
-  if (isSettled && end !== undefined && !isFetched)
+  // One of which no start is known, because its answer was lost and its code never began: nobody asks for its result.
+  const isKnown = entries.some((entry) => "op" in entry);
+  if (isSettled && isKnown && end !== undefined && !isFetched)
     faults.push({
       violation: "LOST",
       of: id,
@@ -177,12 +189,14 @@ function checkResults(life: Life, isSettled: boolean): readonly Fault[] {
 /** A result names its start, its execution, and the run: only the one that began may have written it. */
 function checkOrigin({ id, entries }: Life, results: readonly EntryOf<"result">[]): readonly Fault[] {
   const began = select(entries, "began");
+  // An attempt begins when the one before is over for the platform: nothing of that one counts from then on.
+  const last = Math.max(...began.map(({ attempt }) => attempt));
   const ops = new Set([...select(entries, "accepted"), ...began].map(({ op }) => op));
   for (const { result, text } of results) {
     if (result === null) continue;
     const isOfRun = began.some(({ nonce, op }) => nonce === result.nonce && op === result.op);
-    if (isOfRun && result.id === id && ops.size === 1) continue;
-    return [{ violation: "FOREIGN_RESULT", of: id, detail: `${text} is not of a run that began` }];
+    if (isOfRun && result.attempt === last && result.id === id && ops.size === 1) continue;
+    return [{ violation: "FOREIGN_RESULT", of: id, detail: `${text} is not of the last run that began` }];
   }
   return [];
 }

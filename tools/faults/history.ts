@@ -7,7 +7,13 @@ export type Observation =
   | { readonly kind: "refused"; readonly op: string; readonly status: number; readonly code: string }
   | { readonly kind: "unanswered"; readonly op: string; readonly why: string }
   /** User code has begun, and says so before it does anything else. The number is by chance, and stands in the result. */
-  | { readonly kind: "began"; readonly op: string; readonly id: string; readonly nonce: string }
+  | {
+      readonly kind: "began";
+      readonly op: string;
+      readonly id: string;
+      readonly nonce: string;
+      readonly attempt: number;
+    }
   /** A state that was read: by a request, or from the stream of one execution. */
   | { readonly kind: "state"; readonly id: string; readonly status: ExecutionStatus; readonly by: string }
   /** The execution does not exist, says a gateway. */
@@ -51,10 +57,11 @@ export type Observation =
   | { readonly kind: "fault"; readonly what: string };
 
 /** The parts of a result by which it names the run that made it. */
-interface ResultContent {
+export interface ResultContent {
   readonly op: string;
   readonly id: string;
   readonly nonce: string;
+  readonly attempt: number;
 }
 
 /** An observation, and when it was made. */
@@ -69,6 +76,8 @@ export interface History {
   readonly idsOf: (number: number) => readonly string[];
   /** What was observed of an execution, in order. */
   readonly ofExecution: (id: string) => readonly Entry[];
+  /** The start that made an execution, or its item of a batch; null: none is known. */
+  readonly getOp: (id: string) => string | null;
   /** What concerns executions of which no start is known: its answer was lost, and its code has not begun. */
   readonly ofOrphans: () => readonly Entry[];
   /** Begins a schedule: faults and ends of waiting belong to the current one. */
@@ -124,6 +133,10 @@ export function createHistory(readMs: () => number = () => Math.round(performanc
     ofOrphans: () => {
       const known = new Set([...executions.values()].flatMap((ids) => [...ids]));
       return [...byExecution].flatMap(([id, entries]) => (known.has(id) ? [] : entries));
+    },
+    getOp: (id) => {
+      for (const entry of byExecution.get(id) ?? []) if ("op" in entry) return entry.op;
+      return null;
     },
     ofExecution: (id) => byExecution.get(id) ?? [],
     open: (number) => {

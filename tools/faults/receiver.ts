@@ -7,8 +7,13 @@ import type { History } from "./history.ts";
 
 /** One message in so many is refused when it comes first, and must come again. */
 const REFUSED_OF = 16;
+/** One in so many is answered late, so that its sender may be gone by then. */
+const LATE_OF = 4;
+const LATE_MS = 400;
 const OK = 204;
 const REFUSED = 503;
+/** The sender was gone before it was answered, and knows nothing of it. */
+const UNHEARD = 499;
 
 /** What webhooks are sent to. */
 export interface Receiver {
@@ -33,19 +38,18 @@ export async function openReceiver(history: History): Promise<Receiver> {
       const body = Buffer.concat(chunks).toString();
       const message = String(request.headers["webhook-id"]);
       const { data } = JSON.parse(body) as Message;
-      const isRefused = !seen.has(message) && isUnlucky(data.executionId);
+      const isRefused = !seen.has(message) && isOneOf(REFUSED_OF, data.executionId, 0);
+      const isLate = isOneOf(LATE_OF, data.executionId, 2);
       seen.add(message);
-      const answered = isRefused ? REFUSED : OK;
       const isSigned = isSignedBy(secret, body, request.headers);
-      history.add({
-        kind: "message",
-        message,
-        id: data.executionId,
-        status: data.status,
-        isSigned,
-        answered,
-      });
-      response.writeHead(answered).end();
+      const { executionId: id, status } = data;
+      const answer = () => {
+        const answered = isRefused ? REFUSED : OK;
+        const heard = response.destroyed ? UNHEARD : answered;
+        history.add({ kind: "message", message, id, status, isSigned, answered: heard });
+        response.writeHead(answered).end();
+      };
+      setTimeout(answer, isLate ? LATE_MS : 0);
     });
   });
   server.listen(0, "127.0.0.1");
@@ -60,8 +64,8 @@ export async function openReceiver(history: History): Promise<Receiver> {
   };
 }
 
-function isUnlucky(executionId: string): boolean {
-  return createHash("sha256").update(executionId).digest().readUInt16LE(0) % REFUSED_OF === 0;
+function isOneOf(count: number, executionId: string, place: number): boolean {
+  return createHash("sha256").update(executionId).digest().readUInt16LE(place) % count === 0;
 }
 
 function isSignedBy(secret: string | null, body: string, headers: NodeJS.Dict<string | string[]>): boolean {

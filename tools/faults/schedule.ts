@@ -43,7 +43,7 @@ export type Fault = FaultAction & {
 
 /** What a client does: one start, and what it does with the execution. */
 export interface Order {
-  /** Names the start in history, input and result. */
+  /** Names the start in history, input and result; says by its last letter whether its service wants lost attempts to be repeated. */
   readonly op: string;
   readonly atMs: number;
   /** Index of the gateway that it asks first. */
@@ -52,8 +52,14 @@ export interface Order {
   readonly isKeyed: boolean;
   /** What user code does. */
   readonly work: "quick" | "short" | "long" | "fail" | "large";
+  /** Sent to both gateways at the same time, with one key: there must be one execution. */
+  readonly isTwin: boolean;
+  /** More than one: started as a batch of so many, with a key. */
+  readonly items: number;
+  /** How long after its start was sent it is to begin; null: at once. */
+  readonly startsAfterMs: number | null;
   readonly follow: "poll" | "wait" | "events";
-  /** How long after the start was accepted it is cancelled; null: it is not. */
+  /** How long after the start was accepted it, or its batch, is cancelled; null: it is not. */
   readonly cancelAfterMs: number | null;
 }
 
@@ -68,6 +74,21 @@ export interface Schedule {
 export interface Abilities {
   /** The data directory lies on a small disk of its own. */
   readonly canFillDisk: boolean;
+}
+
+/** Marks the starts of the service that has what was lost, or has failed, started again. */
+const RETRIED = "r";
+/** How often executions of that service are started again at most. */
+export const MAX_RETRIES = 2;
+
+/** Whether the service of a start, or of an item of a batch, has it started again. */
+export function isRetried(op: string): boolean {
+  return op.split(".")[1]?.endsWith(RETRIED) === true;
+}
+
+/** The starts that an order consists of: itself, or its items. */
+export function listStarts({ op, items }: Pick<Order, "op" | "items">): readonly string[] {
+  return items === 1 ? [op] : Array.from({ length: items }, (_, index) => `${op}.${index}`);
 }
 
 /** Workers hold executions for so long without renewing. */
@@ -116,7 +137,7 @@ const EVERYTHING: ReadonlySet<string> = new Set([...MEMBERS, "database"]);
 export function planSchedule(seed: number, number: number, abilities: Abilities): Schedule {
   const random = createRandom(`${seed}:${number}`);
   const orders = Array.from({ length: random.between(8, 14) }, (_, index) =>
-    planOrder(random, `${number}.${index}`),
+    planOrder(random, `${number}.${index}${random.next() < 0.3 ? RETRIED : ""}`),
   );
   const wanted = Number(random.weigh(FAULTS));
   const faults: Fault[] = [];
@@ -144,10 +165,21 @@ function planOrder(random: Random, op: string): Order {
     op,
     atMs: random.between(0, WINDOW_MS),
     gateway: random.between(0, 1),
-    isKeyed: random.next() < 0.6,
+    ...planSending(random),
     work,
     follow: random.pick(["poll", "wait", "events"]),
     cancelAfterMs: random.next() < 0.15 ? random.between(0, 600) : null,
+  };
+}
+
+function planSending(random: Random): Pick<Order, "isKeyed" | "isTwin" | "items" | "startsAfterMs"> {
+  const isBatch = random.next() < 0.06;
+  const isKeyed = isBatch || random.next() < 0.6;
+  return {
+    isKeyed,
+    isTwin: isKeyed && !isBatch && random.next() < 0.4,
+    items: isBatch ? 3 : 1,
+    startsAfterMs: random.next() < 0.1 ? random.between(300, 1_500) : null,
   };
 }
 
@@ -180,12 +212,17 @@ function planAction(random: Random): FaultAction {
 }
 
 function planCut(random: Random): FaultAction {
+  const target = random.weigh(CUT);
+  const isWorker = target === "worker-1" || target === "worker-2";
   return {
     kind: "cut",
-    target: random.weigh(CUT),
-    way: random.pick(["both", "requests", "answers"]),
+    target,
+    way: isWorker
+      ? random.weigh({ both: 2, requests: 3, answers: 2 })
+      : random.pick(["both", "requests", "answers"]),
     isReset: random.next() < 0.3,
-    forMs: drawSilence(random),
+    // What a worker sends at an end is to arrive after its lease.
+    forMs: isWorker && random.next() < 0.6 ? drawLongSilence(random) : drawSilence(random),
   };
 }
 
@@ -200,5 +237,9 @@ function planStep(random: Random): FaultAction {
 
 /** Four in ten are longer than a lease. */
 function drawSilence(random: Random): number {
-  return random.next() < 0.4 ? random.between(LEASE_MS, 1.6 * LEASE_MS) : random.between(200, 0.7 * LEASE_MS);
+  return random.next() < 0.4 ? drawLongSilence(random) : random.between(200, 0.7 * LEASE_MS);
+}
+
+function drawLongSilence(random: Random): number {
+  return random.between(1.1 * LEASE_MS, 1.6 * LEASE_MS);
 }

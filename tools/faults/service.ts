@@ -7,6 +7,7 @@ import type { Subscription } from "../platform-client.ts";
 import { runCli } from "../platform-process.ts";
 import type { Fleet } from "./fleet.ts";
 import type { History } from "./history.ts";
+import { MAX_RETRIES } from "./schedule.ts";
 
 /** User code says that it has begun, waits until that is written down, and only then does anything. */
 const PROGRAM = `
@@ -15,7 +16,12 @@ import json, os, socket, time
 SECONDS = {"short": 0.4, "long": 1.5}
 
 def run(data):
-    run = {"op": data["op"], "id": os.environ["SERVICE_EXECUTION_ID"], "nonce": os.urandom(8).hex()}
+    run = {
+        "op": data["op"],
+        "id": os.environ["SERVICE_EXECUTION_ID"],
+        "nonce": os.urandom(8).hex(),
+        "attempt": int(os.environ["SERVICE_EXECUTION_ATTEMPT"]),
+    }
     line = socket.socket(socket.AF_UNIX)
     line.connect("line")
     with line:
@@ -26,32 +32,56 @@ def run(data):
         raise ValueError(data["op"])
     return {**run, "padding": "x" * (300_000 if data["work"] == "large" else 0)}
 `;
-const FILES = {
-  "platform.json": JSON.stringify({
-    name: "faulty",
-    runtime: "PYTHON_TEMPLATE",
-    resources: { cpu: 0.25, memory: 0.25 },
-  }),
-  "src/__init__.py": "",
-  "src/program.py": PROGRAM,
+/** What was lost or has failed is started again; few run at a time, so that others are held until there is a place. */
+const POLICY = {
+  retries: { onLost: "retry", onError: { max: MAX_RETRIES, backoffSeconds: 0.2 } },
+  concurrency: { service: 2 },
 };
 
-/** A service that is called in a campaign, and an application that calls it. */
-export interface TriedService {
+/** The services that are called in a campaign, and an application that calls them. */
+export interface TriedServices {
   readonly subscription: Subscription;
-  /** Path of the endpoint at every gateway. */
-  readonly path: string;
+  /** Paths of the endpoints at every gateway. */
+  readonly paths: { readonly once: string; readonly retried: string };
   readonly close: () => Promise<void>;
 }
 
-/** Deploys the service, subscribes to it, and listens to its runs. */
-export async function deployService(
+/** Deploys a service whose executions are started at most once and one with retries, subscribes to both, and listens to their runs. */
+export async function deployServices(
   fleet: Fleet,
   directory: string,
   history: History,
-): Promise<TriedService> {
-  const project = join(directory, "project");
-  for (const [path, content] of Object.entries(FILES)) {
+): Promise<TriedServices> {
+  const once = await deploy(fleet, directory, "once");
+  const retried = await deploy(fleet, directory, "retried");
+  const login = { ...fleet.login(), apiUrl: getApi(fleet) };
+  const api = <T>(method: string, path: string, json: unknown) =>
+    expectOk(request<T>(method, `${login.apiUrl}/api${path}`, { token: login.personalAccessToken, json }));
+  await api("PUT", `/services/${retried}/policy`, { revision: 0, policy: POLICY });
+  const subscription = await subscribe(login, once, "campaign");
+  await api("POST", `/services/${retried}/publish`, { scope: "internal" });
+  const { endpointUrl } = await api<Subscription>("POST", "/subscriptions", {
+    applicationId: subscription.applicationId,
+    serviceKey: retried,
+  });
+  const close = await hearRuns(fleet.dataDirectory, history);
+  const paths = {
+    once: new URL(subscription.endpointUrl).pathname,
+    retried: new URL(endpointUrl).pathname,
+  };
+  return { subscription, paths, close };
+}
+
+/** Returns its key. */
+async function deploy(fleet: Fleet, directory: string, name: string): Promise<string> {
+  const project = join(directory, name);
+  const settings = { name, runtime: "PYTHON_TEMPLATE", resources: { cpu: 0.25, memory: 0.25 } };
+  const files = {
+    "platform.json": JSON.stringify(settings),
+    "src/__init__.py": "",
+    "src/program.py": PROGRAM,
+  };
+  for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(project, path)), { recursive: true });
     await writeFile(join(project, path), content);
   }
@@ -64,10 +94,7 @@ export async function deployService(
     },
   });
   if (code !== 0) throw new Error(`platform up failed:\n${stderr}${stdout}`);
-  const { serviceKey } = JSON.parse(stdout) as { serviceKey: string };
-  const subscription = await subscribe({ ...fleet.login(), apiUrl: getApi(fleet) }, serviceKey, "campaign");
-  const close = await hearRuns(fleet.dataDirectory, history);
-  return { subscription, path: new URL(subscription.endpointUrl).pathname, close };
+  return (JSON.parse(stdout) as { serviceKey: string }).serviceKey;
 }
 
 function getApi(fleet: Fleet): string {
@@ -88,14 +115,20 @@ export async function createWebhook(
   return (await expectOk(answer)).secret;
 }
 
+interface Run {
+  readonly op: string;
+  readonly id: string;
+  readonly nonce: string;
+  readonly attempt: number;
+}
+
 /** A socket in the folder of each version, which is the working directory of `run`: user code reaches no address of the host. */
 async function hearRuns(dataDirectory: string, history: History): Promise<() => Promise<void>> {
   const address = join(dataDirectory, "line");
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.setEncoding("utf8").once("data", (line: string) => {
-      const { op, id, nonce } = JSON.parse(line) as { op: string; id: string; nonce: string };
-      history.add({ kind: "began", op, id, nonce });
+      history.add({ kind: "began", ...(JSON.parse(line) as Run) });
       socket.end("k");
     });
   });
