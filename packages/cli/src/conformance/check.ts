@@ -46,6 +46,11 @@ export interface Known {
   readonly etag?: string;
   /** The execution that is cancelled. */
   readonly cancelledId?: string;
+  /** The execution that was started with a key. */
+  readonly keyedId?: string;
+  /** The execution that begins later. */
+  readonly laterId?: string;
+  readonly batchId?: string;
 }
 
 /** One promise of the service API, and how it is tried. */

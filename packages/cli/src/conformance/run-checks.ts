@@ -5,6 +5,7 @@ import { SECOND } from "@platform/engine/base/time";
 import { getMessage } from "@platform/engine/base/thrown";
 import { pause } from "../base/wait.ts";
 import type { Answer, Check, Expected, Known, Sent } from "./check.ts";
+import { FEATURE_CHECKS } from "./feature-checks.ts";
 import { LIFECYCLE_CHECKS, SECOND_START } from "./lifecycle-checks.ts";
 import { REFUSAL_CHECKS } from "./refusal-checks.ts";
 
@@ -37,6 +38,7 @@ const CHECKS: readonly Check[] = [
   ...(FIRST_START === undefined ? [] : [FIRST_START]),
   SECOND_START,
   ...REST,
+  ...FEATURE_CHECKS,
   ...REFUSAL_CHECKS,
 ];
 
