@@ -76,7 +76,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       options.logger.warn({ err: error }, "no messages to webhooks could be made of events"),
   });
   const loop = createTakeLoop<number>({
-    readPermit: () => (state.calls.size < AT_ONCE ? AT_ONCE - state.calls.size : null),
+    // While it stops, what the calls give back is for other processes.
+    readPermit: () =>
+      state.calls.size < AT_ONCE && !state.stopping.signal.aborted ? AT_ONCE - state.calls.size : null,
     take: (limit) => take(state, limit, () => loop.free()),
     pollMs: POLL_MS,
     onFailure: (error) => options.logger.warn({ err: error }, "no messages to webhooks could be claimed"),
