@@ -9,6 +9,7 @@ import { HOUR } from "@platform/engine/base/time";
 import { getCode } from "@platform/engine/base/thrown";
 import { isUuid } from "@platform/engine/base/uuid";
 import { makeFolder, syncDirectory } from "../base/files.ts";
+import { explainFull } from "../objects/receive-content.ts";
 import type { UploadPart, UploadStore } from "../store/pools/uploads.ts";
 
 /** The folder of parts, below that of the objects: what has become whole is moved, not copied. */
@@ -23,11 +24,17 @@ const ASKED = 1_000;
 /** A part of an upload is not what the database says: the folder was changed or restored. */
 export class PartLost extends Error {}
 
-/** Which folder this is: a random id that stays. The first process of a machine makes it. */
+/** Which folder this is: a random id that stays. The first process of a machine makes it. @throws StoreFull */
 export async function readPlace(folder: string): Promise<string> {
   const path = join(folder, PLACE);
   const known = await readFile(path, "utf8").catch(() => null);
   if (known !== null && isUuid(known)) return known;
+  return await makePlace(folder, path).catch((error: unknown) => {
+    throw explainFull(error);
+  });
+}
+
+async function makePlace(folder: string, path: string): Promise<string> {
   await makeFolder(folder, 0o700);
   const temporary = join(folder, randomUUID());
   await writeFile(temporary, randomUUID(), { mode: 0o600, flush: true });
@@ -39,12 +46,19 @@ export async function readPlace(folder: string): Promise<string> {
   return (await readFile(path, "utf8")).trim();
 }
 
-/** A new part, whose name lasts. */
+/** A new part, whose name lasts. @throws StoreFull */
 export async function createPart(folder: string, name: string): Promise<FileHandle> {
-  await makeFolder(folder, 0o700);
-  const file = await open(join(folder, name), "wx", 0o600);
-  await syncDirectory(folder);
-  return file;
+  try {
+    await makeFolder(folder, 0o700);
+    const file = await open(join(folder, name), "wx", 0o600);
+    await syncDirectory(folder).catch(async (error: unknown) => {
+      await file.close();
+      throw error;
+    });
+    return file;
+  } catch (error) {
+    throw explainFull(error);
+  }
 }
 
 /** The part, cut behind what is known to last. @throws PartLost */
