@@ -30,8 +30,7 @@ export interface PlaceGiven<T> {
 }
 
 /**
- * Which executions of one service get a place, in their order: the next place is of who has the fewest; of these owners take turns, in the order of
- * their ids. The same rule as in PostgreSQL (the platform's store/executions/limited.ts).
+ * Which executions of one service get a place, in their order: the next place is of who has the fewest; of these, owners take turns. The same rule as in PostgreSQL (the platform's store/executions/limited.ts).
  */
 export function choosePlaces<T>({ limits, owners, lastTurn }: LimitedService<T>): readonly PlaceGiven<T>[] {
   const { service = Infinity, subscription = Infinity } = limits;
@@ -40,15 +39,25 @@ export function choosePlaces<T>({ limits, owners, lastTurn }: LimitedService<T>)
   if (most <= 0) return [];
   return owners
     .flatMap(({ ownerId, taken, held }) =>
-      held
-        .slice(0, Math.max(0, Math.min(subscription - taken, most)))
-        .map((item, index) => ({ ownerId, item, turn: taken + index, hadTurn: hadTurn(ownerId, lastTurn) })),
+      held.slice(0, Math.max(0, Math.min(subscription - taken, most))).map((item, index) => ({
+        ownerId,
+        item,
+        turn: taken + index,
+        ownerTurn: describeTurn(ownerId),
+        hadTurn: hadTurn(ownerId, lastTurn),
+      })),
     )
-    .sort((a, b) => a.turn - b.turn || a.hadTurn - b.hadTurn || (a.ownerId < b.ownerId ? -1 : 1))
+    .sort((a, b) => a.turn - b.turn || a.hadTurn - b.hadTurn || (a.ownerTurn < b.ownerTurn ? -1 : 1))
     .slice(0, most)
     .map(({ ownerId, item }) => ({ ownerId, item }));
 }
 
 function hadTurn(ownerId: string, lastTurn: string | null): number {
-  return lastTurn !== null && ownerId <= lastTurn ? 1 : 0;
+  return lastTurn !== null && describeTurn(ownerId) <= describeTurn(lastTurn) ? 1 : 0;
+}
+
+/** What owners take turns by. Their ids begin with the time at which they were made, so in the order of these a row of new owners would always come next. */
+function describeTurn(ownerId: string): string {
+  // Not `toReversed`, which Node.js 18 lacks.
+  return ownerId.split("").reduceRight((text, digit) => text + digit, "");
 }

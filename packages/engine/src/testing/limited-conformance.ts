@@ -6,6 +6,7 @@ import {
   SHORT_LEASE,
   SUCCEEDED,
   createOwner,
+  createUuidAt,
   finishAll,
   read,
   request,
@@ -210,21 +211,28 @@ function describeTurns(use: UseQueue): void {
     const queue = use();
     await queue.empty();
     const key = await queue.createService({ service: 1 });
-    const [greedy, modest] = [createOwner(), createOwner()];
+    // Each is newer than the ones before, as subscriptions are.
+    let made = 0;
+    const createNewest = (digit: string) =>
+      createOwner(`${createUuidAt(Date.now() + (made += 1)).slice(0, -1)}${digit}`);
+    const [greedy, modest] = [createNewest("5"), createNewest("b")];
     await queue.startMany(key, greedy, 20);
-    await queue.startMany(key, modest, 2);
+    await queue.startMany(key, modest, 3);
     const served: string[] = [];
-    while (served.length < 12) {
+    for (const digit of "84c2a6e19d37") {
       await queue.release();
       const claims = await queue.claim();
       served.push(...claims.map(({ owner }) => owner.id));
-      await queue.startMany(key, createOwner(), 1);
+      await queue.startMany(key, createNewest(digit), 1);
       await finishAll(queue.store, claims);
     }
-    // In a turn of them all, new ones come behind the last owner, or before the first.
-    expect(served.filter((id) => id === modest.id)).toHaveLength(2);
-    expect(served.indexOf(modest.id)).toBeLessThan(4);
-    expect(served.filter((id) => id === greedy.id).length).toBeGreaterThanOrEqual(2);
+    expect(served).toHaveLength(12);
+    const findTurns = (id: string) => served.flatMap((ownerId, turn) => (ownerId === id ? [turn] : []));
+    for (const { id } of [greedy, modest]) {
+      const turns = findTurns(id);
+      expect(turns.length).toBeGreaterThanOrEqual(2);
+      expect(turns[0]).toBeLessThan(4);
+    }
     await queue.setLimits(key, null);
     await queue.empty();
   });

@@ -30,6 +30,9 @@ const AT_ONCE_OF_OWNER = 64;
 /** What a limit is that a policy does not name. */
 export const UNLIMITED = 2_147_483_647;
 
+/** SQL: what owners take turns by. Their ids begin with the time at which they were made, so in the order of these a row of new owners would always come next. */
+const describeTurn = (ownerId: string): string => `reverse((${ownerId})::text) collate "C"`;
+
 const readLimit = (name: "service" | "subscription"): string =>
   `coalesce((p.policy #>> '{concurrency,${name}}')::int, ${UNLIMITED})`;
 
@@ -70,12 +73,13 @@ export function describeLimits(condition: string): string {
 
 /**
  * Parameters: lowest id in the queue, lowest id of the day after tomorrow, origin of events, and two lists: services, and of each the owner who got
- * its last place. The next place is of who has the fewest; of these owners take turns, in the order of their ids.
+ * its last place. The next place is of who has the fewest; of these, owners take turns.
  */
 const RELEASE = `with recursive ${describeLimits("limits.taken < limits.of_service")}, candidate as (
     select next.id, waiting.limit_key, waiting.owner_id, least(waiting.of_service - waiting.taken, ${AT_ONCE}) as places,
       waiting.taken_by_owner + next.turn as turn,
-      coalesce(waiting.owner_id <= ($5::uuid[])[array_position($4::uuid[], waiting.limit_key)], false) as had_turn
+      ${describeTurn("waiting.owner_id")} as owner_turn,
+      coalesce(${describeTurn("waiting.owner_id")} <= ${describeTurn("($5::uuid[])[array_position($4::uuid[], waiting.limit_key)]")}, false) as had_turn
     from waiting cross join lateral (
       select e.id, row_number() over () as turn from (
         select e.id from execution e where ${isLimited("e")} and e.limit_key = waiting.limit_key and e.owner_id = waiting.owner_id
@@ -83,9 +87,9 @@ const RELEASE = `with recursive ${describeLimits("limits.taken < limits.of_servi
       ) e
     ) next where waiting.taken_by_owner < waiting.of_owner
   ), chosen as materialized (
-    select *, row_number() over (order by turn, had_turn, owner_id, id) as position
+    select *, row_number() over (order by turn, had_turn, owner_turn, id) as position
     from (
-      select *, row_number() over (partition by limit_key order by turn, had_turn, owner_id, id) as number from candidate
+      select *, row_number() over (partition by limit_key order by turn, had_turn, owner_turn, id) as number from candidate
     ) c where c.number <= c.places
   ), locked as materialized (
     -- One that is being cancelled is left out: its place is given in the next round.
@@ -129,7 +133,7 @@ export interface LimitedRound {
 /** Nothing is held by a limit. */
 const NOTHING: LimitedRound = { released: 0, isMore: false, isAnyHeld: false };
 
-/** Services whose last turn is remembered; of one that is forgotten, the owner with the lowest id is the next. */
+/** Services whose last turn is remembered; of one that is forgotten, the first owner is the next. */
 const MAX_TURNS = 1_000;
 
 /**
