@@ -21,7 +21,8 @@ import type { Turn, UploadsOptions } from "./upload-turn.ts";
  * One request writes, the one whose id the row has (`writer`). A newer one that has the right offset takes over: the row changes first, so
  * that nothing that the older one does counts any more, and then the older one is ended. Where that is in this process, the newer one
  * waits for it and goes on in the same part. Where it is in another process, or was killed with it, or does not end soon, nobody knows
- * whether it still writes: then the next one begins a part of its own, and the parts are put together at the end.
+ * whether it still writes: then the next one begins a part of its own, and the parts are put together at the end. The same holds for who
+ * takes over from one that has not got that far: an object would be written to that is named by its content already.
  *
  * `received` of all bytes is not the end: the file is stored afterwards, by the same request, or by the next one that asks for the upload.
  */
@@ -63,6 +64,8 @@ interface Run {
   readonly ending: AbortController;
   /** Resolves when it writes no more. */
   readonly ended: Promise<void>;
+  /** Whether the last part is its own: before, the one that it has taken over from may still write there. */
+  readonly isAlone: () => boolean;
 }
 
 /** Uploads whose parts lie in a folder of this machine. */
@@ -133,15 +136,15 @@ function createClaim(options: UploadsOptions, runs: Map<string, Run>): Claim {
     const onAlone = (): void => {
       isAlone = true;
     };
-    runs.set(writer, { ending, ended: ended.promise });
+    runs.set(writer, { ending, ended: ended.promise, isAlone: () => isAlone });
     try {
       const claimed = await store.claim(key, writer, offset);
       if (claimed === null) throw refuseOffset(requireOpen(await store.find(key)));
       const former = runs.get(claimed.writer ?? "");
       former?.ending.abort(takenOver());
       await waitFor(former, options);
-      // The older request of this process has closed its part.
-      const record = former === undefined ? claimed : { ...claimed, writer: null };
+      // The older request of this process has closed its part, where it had one.
+      const record = former?.isAlone() === true ? { ...claimed, writer: null } : claimed;
       if (record.writer === null) onAlone();
       return await work({ options, key, record, writer, signal: ending.signal, onAlone, requireStill });
     } catch (error) {
