@@ -21,12 +21,18 @@ import type { RequestedVersion } from "./next-version.ts";
 import { findService } from "./services.ts";
 import { explainStoreError, requireStorable } from "./store-problems.ts";
 import type { ContentRoom } from "./store-problems.ts";
+import { receiveUpload } from "./receive-upload.ts";
+import type { ReceiveUploadDeps } from "./receive-upload.ts";
 import type { UploadGate } from "./upload-gate.ts";
 
 type Handlers = Pick<OperationHandlers<typeof SERVICES_API, PlatformCaller>, "createVersion" | "getBuild">;
 
 /** What the handlers work with. */
-interface Deps extends Pick<Stores, "services" | "versions" | "builds">, ContentRoom {
+interface Deps
+  extends
+    Pick<Stores, "services" | "versions" | "builds">,
+    ContentRoom,
+    Pick<ReceiveUploadDeps, "uploadPace"> {
   readonly objects: Objects;
   readonly uploads: UploadGate;
   /** Size of the largest archive that is accepted. */
@@ -119,7 +125,7 @@ async function receiveArchive(
   const limit = deps.maxArchiveBytes;
   if (Number(contentLength ?? "0") > limit) throw tooLarge(limit);
   try {
-    return await deps.objects.receive(body, limit);
+    return await receiveUpload(deps, body, limit);
   } catch (error) {
     if (error instanceof ObjectTooLarge) throw tooLarge(limit);
     throw explainStoreError(error, "The archive");

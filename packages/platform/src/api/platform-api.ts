@@ -53,6 +53,7 @@ import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
 import { registerUploads } from "./uploads.ts";
 import type { UploadRoutesOptions } from "./uploads.ts";
+import type { PartPace } from "../pools/part-pace.ts";
 import { createWebhooks } from "../webhooks/webhooks.ts";
 import { createWebhookHandlers } from "./webhooks.ts";
 
@@ -76,6 +77,8 @@ export interface PlatformApiDeps extends Omit<Stores, "access">, KeptByPlatform,
   /** Size of the largest file of a data pool. */
   readonly maxFileBytes: number;
   readonly uploadLimits?: UploadLimits;
+  /** How slowly uploads in one request may come. */
+  readonly uploadPace?: PartPace;
   /** Folder for what has arrived of uploads that can be resumed. */
   readonly partsDirectory: string;
   readonly parts?: Pick<UploadRoutesOptions, "limits" | "patienceMs" | "pace">;

@@ -14,6 +14,8 @@ import type { PlatformCaller } from "./caller.ts";
 import { explainStoreError, requireStorable } from "./store-problems.ts";
 import type { ContentRoom } from "./store-problems.ts";
 import { refusePool } from "../store/pools/pool-rights.ts";
+import { receiveUpload } from "./receive-upload.ts";
+import type { ReceiveUploadDeps } from "./receive-upload.ts";
 import type { UploadGate } from "./upload-gate.ts";
 
 type AllHandlers = OperationHandlers<typeof DATA_POOLS_API, PlatformCaller>;
@@ -24,7 +26,8 @@ type Handlers = Pick<
 type PutFile = Parameters<Handlers["putPoolFile"]>[0];
 
 /** What the handlers work with. */
-export interface PoolFileDeps extends Pick<Stores, "dataPools" | "poolFiles">, ContentRoom {
+export interface PoolFileDeps
+  extends Pick<Stores, "dataPools" | "poolFiles">, ContentRoom, Pick<ReceiveUploadDeps, "uploadPace"> {
   readonly objects: Objects;
   readonly uploads: UploadGate;
   /** Size of the largest file. */
@@ -124,12 +127,10 @@ async function requireWritable(
   if (pool.role === "viewer") throw refusePool(pool, "write");
 }
 
-async function receive(
-  { objects, maxFileBytes }: PoolFileDeps,
-  body: PutFile["body"],
-): Promise<ReceivedObject> {
+async function receive(deps: PoolFileDeps, body: PutFile["body"]): Promise<ReceivedObject> {
+  const { maxFileBytes } = deps;
   try {
-    return await objects.receive(body, maxFileBytes);
+    return await receiveUpload(deps, body, maxFileBytes);
   } catch (error) {
     throw error instanceof ObjectTooLarge ? tooLarge(maxFileBytes) : error;
   }

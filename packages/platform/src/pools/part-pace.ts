@@ -1,5 +1,6 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
-import { SECOND } from "@platform/engine/base/time";
+import { KILOBYTE } from "@platform/engine/base/bytes";
+import { MINUTE, SECOND } from "@platform/engine/base/time";
 import { Problem } from "@platform/contract/problems";
 
 /** How slowly the sender of a part may send. */
@@ -9,6 +10,9 @@ export interface PartPace {
   /** How far it may fall behind, in milliseconds. */
   readonly behindMs: number;
 }
+
+/** A slow modem. Who sends less takes a place without need. */
+export const LEAST_PACE: PartPace = { bytesPerSecond: 4 * KILOBYTE, behindMs: 1 * MINUTE };
 
 /** A part as it comes. */
 interface WatchedPart {
@@ -24,7 +28,10 @@ interface WatchedPart {
 const LOOKS = 20;
 
 /** Ends parts whose senders are slow: each takes a place that others wait for. Only the time that the platform waits counts. */
-export function watchPace({ bytesPerSecond, behindMs }: PartPace): WatchedPart {
+export function watchPace(
+  { bytesPerSecond, behindMs }: PartPace,
+  refuse: (bytesPerSecond: number) => Problem,
+): WatchedPart {
   const slow = new AbortController();
   let leftMs = behindMs;
   let since: number | null = null;
@@ -33,7 +40,7 @@ export function watchPace({ bytesPerSecond, behindMs }: PartPace): WatchedPart {
     const now = readMonotonic();
     leftMs -= now - since;
     since = now;
-    if (leftMs <= 0) slow.abort(tooSlow(bytesPerSecond));
+    if (leftMs <= 0) slow.abort(refuse(bytesPerSecond));
   };
   const timer = setInterval(look, behindMs / LOOKS);
   return {
@@ -51,7 +58,7 @@ export function watchPace({ bytesPerSecond, behindMs }: PartPace): WatchedPart {
 }
 
 /** 503: clients of tus ask how much has arrived, and go on. */
-function tooSlow(bytesPerSecond: number): Problem {
+export function refuseSlowPart(bytesPerSecond: number): Problem {
   return new Problem(
     "UNAVAILABLE",
     `The part came more slowly than ${bytesPerSecond} bytes a second; ask how much has arrived, and go on from there.`,

@@ -4,10 +4,10 @@ import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { KILOBYTE, MEGABYTE } from "@platform/engine/base/bytes";
 import { readMonotonic } from "@platform/engine/base/monotonic";
-import { MINUTE, SECOND } from "@platform/engine/base/time";
-import { untilAborted } from "@platform/engine/base/until-aborted";
+import { readUntil } from "@platform/engine/base/read-until";
+import { SECOND } from "@platform/engine/base/time";
 import { explainFull } from "../objects/receive-content.ts";
-import { watchPace } from "./part-pace.ts";
+import { LEAST_PACE, refuseSlowPart, watchPace } from "./part-pace.ts";
 import type { PartPace } from "./part-pace.ts";
 
 /** The sum that a client gives of a part. */
@@ -46,8 +46,6 @@ export class PartDamaged extends Error {}
 const GROUP_BYTES = 1 * MEGABYTE;
 /** Room for a group, and what a chunk has beyond it. */
 const PIECE_BYTES = GROUP_BYTES + 64 * KILOBYTE;
-/** A slow modem. Who sends less takes a place without need. */
-const PACE: PartPace = { bytesPerSecond: 4 * KILOBYTE, behindMs: 1 * MINUTE };
 /** What a killed process loses at most: so much, or what came in so much time. */
 const LASTING_BYTES = 16 * MEGABYTE;
 const LASTING_EVERY = 5 * SECOND;
@@ -59,7 +57,7 @@ const LASTING_EVERY = 5 * SECOND;
  * @throws PartTooLong, PartDamaged, StoreFull, Problem UNAVAILABLE of a slow sender, the reason of a signal, the failure of the content
  */
 export async function receivePart(content: Readable, target: PartTarget): Promise<void> {
-  const pace = watchPace(target.pace ?? PACE);
+  const pace = watchPace(target.pace ?? LEAST_PACE, refuseSlowPart);
   try {
     await receive(content, target, pace);
   } finally {
@@ -77,23 +75,26 @@ async function receive(
   const digest = sum === null ? null : createHash(sum.algorithm);
   const ending = AbortSignal.any([signal, pace.signal, ...(yielding === undefined ? [] : [yielding])]);
   // The source stays open: a request that is destroyed cannot be answered any more.
-  const chunks = content.iterator({ destroyOnReturn: false });
+  const chunks = readUntil(content, ending);
   let bytes = 0;
-  for (;;) {
-    pace.wait();
-    const next = await untilAborted(chunks.next(), ending).catch(async (error: unknown) => {
-      // The sender has gone, perhaps for good: what came counts.
-      if (sum === null && !signal.aborted) await writer.finish();
-      throw error;
-    });
-    if (next.done === true) break;
-    const chunk: unknown = next.value;
-    if (!(chunk instanceof Uint8Array)) throw new TypeError("A part is made of bytes.");
-    pace.came(chunk.length);
-    bytes += chunk.length;
-    if (bytes > target.limit) throw new PartTooLong();
-    digest?.update(chunk);
-    await writer.write(chunk);
+  try {
+    for (;;) {
+      pace.wait();
+      const { value: chunk } = await chunks.next().catch(async (error: unknown) => {
+        // The sender has gone, perhaps for good: what came counts.
+        if (sum === null && !signal.aborted) await writer.finish();
+        throw error;
+      });
+      if (chunk === undefined) break;
+      if (!(chunk instanceof Uint8Array)) throw new TypeError("A part is made of bytes.");
+      pace.came(chunk.length);
+      bytes += chunk.length;
+      if (bytes > target.limit) throw new PartTooLong();
+      digest?.update(chunk);
+      await writer.write(chunk);
+    }
+  } finally {
+    await chunks.return(undefined);
   }
   if (sum !== null && digest?.digest("base64") !== sum.value) throw new PartDamaged();
   await writer.finish();

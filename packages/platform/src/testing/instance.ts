@@ -28,6 +28,7 @@ import type { BuildQuota } from "../store/builds/build-quota.ts";
 import { createPinnedFileLimits } from "../metering/pinned-file-limits.ts";
 import { createDataPools } from "../pools/data-pools.ts";
 import { PARTS } from "../pools/part-files.ts";
+import type { PartPace } from "../pools/part-pace.ts";
 import { createResultTargets } from "../pools/result-targets.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createHistoryStore } from "../store/history/history.ts";
@@ -66,6 +67,7 @@ export interface TestInstanceOptions {
   readonly room?: StreamRoom;
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
+  readonly uploadPace?: PartPace;
   readonly parts?: Parameters<typeof registerPlatformApi>[1]["parts"];
   /** What stands between the platform and its store of objects. */
   readonly wrapStore?: (store: ObjectStore) => ObjectStore;
@@ -142,7 +144,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     startsPerSecond: options.startsPerSecond ?? 1_000,
   });
   const api = createServer();
-  const { maxArchiveBytes, uploadLimits, parts } = options;
+  const { maxArchiveBytes, uploadLimits, uploadPace, parts } = options;
   await registerPlatformApi(api, {
     ...stores,
     identity,
@@ -167,6 +169,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     version: "0.0.0",
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
     ...(uploadLimits === undefined ? {} : { uploadLimits }),
+    ...(uploadPace === undefined ? {} : { uploadPace }),
     ...(parts === undefined ? {} : { parts }),
   });
   return {

@@ -41,7 +41,9 @@ export function idOf(path: string): string {
 }
 
 /** Two processes on one data directory; for each test a user with a data pool. To be called once in a file. `more`: of the first process. */
-export function useUploads(more: Pick<TestInstanceOptions, "parts" | "wrapStore"> = {}) {
+export function useUploads(
+  more: Pick<TestInstanceOptions, "parts" | "wrapStore" | "uploadLimits" | "uploadPace"> = {},
+) {
   const state = { isDiskLow: false } as { -readonly [K in keyof State]: State[K] } & {
     isDiskLow: boolean;
     owner: TestUser;
