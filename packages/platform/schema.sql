@@ -215,6 +215,7 @@ create table execution (
   held text,
   start_at timestamp(3) with time zone,
   limit_key uuid,
+  start_by timestamp(3) with time zone,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -255,6 +256,7 @@ END IS NOT NULL);
 CREATE INDEX execution_owner_status ON ONLY public.execution USING btree (owner_id, status, id);
 CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE ((status = 'PENDING'::text) AND (held IS NULL));
 CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);
+CREATE INDEX execution_start_by ON ONLY public.execution USING btree (start_by) WHERE ((status = 'PENDING'::text) AND (start_by IS NOT NULL) AND (retried = 0));
 
 create table execution_attempt (
   execution_id uuid not null,

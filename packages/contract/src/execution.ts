@@ -156,6 +156,11 @@ export const StatusRecordSchema = Type.Object(
     id: Type.String({ format: "uuid", description: "Identifier of the execution" }),
     status: ExecutionStatusSchema,
     createdAt: Timestamp("When the execution was stored durably"),
+    startBy: Type.Optional(
+      Timestamp(
+        "While PENDING: the deadline of its start. If it has not begun by then, it ends FAILED with START_DEADLINE_EXCEEDED; absent: there is none, or it has begun before",
+      ),
+    ),
     startedAt: Type.Optional(
       Timestamp(
         "When user code may have begun; of several attempts, that of the last, while it is not PENDING",
@@ -251,6 +256,9 @@ export const PersistTargetSchema = Type.Object(
 /** Where the result of an execution is stored besides. */
 export type PersistTarget = Static<typeof PersistTargetSchema>;
 
+/** What `startWithin` of a start may be, in seconds. */
+export const START_WITHIN_SECONDS = { minimum: 1, maximum: 7 * 24 * 60 * 60 } as const;
+
 /** The body of start: `data` or `dataRef`, and `params` or `paramsRef`. An absent part means `{}`. */
 export const StartBodySchema = Type.Object(
   {
@@ -276,6 +284,13 @@ export const StartBodySchema = Type.Object(
         examples: ["https://example.org/hook"],
       }),
     ),
+    startWithin: Type.Optional(
+      Type.Integer({
+        ...START_WITHIN_SECONDS,
+        description:
+          "It ends FAILED with START_DEADLINE_EXCEEDED, and never runs, if it has not begun so many seconds after it was created, or after `startAt`; absent: as the policy of the service says",
+      }),
+    ),
   },
   {
     additionalProperties: false,
@@ -286,7 +301,7 @@ export const StartBodySchema = Type.Object(
     },
     title: "StartRequest",
     description:
-      "Input of an execution: each part by value or by reference, not both; an absent part means {}. And where the result is stored besides, when it is to begin, and who is told of it",
+      "Input of an execution: each part by value or by reference, not both; an absent part means {}. And where the result is stored besides, when it is to begin, at the earliest and at the latest, and who is told of it",
   },
 );
 

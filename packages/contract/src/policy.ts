@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { START_WITHIN_SECONDS } from "./execution.ts";
 import { TIMEOUT_SECONDS } from "./project.ts";
 import { RetryPolicySchema } from "./retries.ts";
 import { StringEnum } from "./schemas.ts";
@@ -52,6 +53,12 @@ export const ServicePolicySchema = Type.Object(
       }),
     ),
     retries: Type.Optional(RetryPolicySchema),
+    startWithinSeconds: Type.Optional(
+      Type.Integer({
+        ...START_WITHIN_SECONDS,
+        description: "`startWithin` of starts that name none; absent: they wait for as long as it takes",
+      }),
+    ),
   },
   {
     additionalProperties: false,

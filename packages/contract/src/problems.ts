@@ -178,6 +178,8 @@ export const FAILURES = {
   CONNECTION_ERROR: "The user code could not reach a backend host.",
   STARTUP_ERROR: "The version's code could not be loaded.",
   NOT_STARTED: "The platform could not start the execution after several attempts; user code did not begin.",
+  START_DEADLINE_EXCEEDED:
+    "The execution had not begun by the deadline of its start; user code did not begin.",
   INVALID_INPUT: "The input does not match the types that the service declares.",
   INVALID_RESULT: "The result is not JSON.",
   RESULT_TOO_LARGE: "The result is larger than the limit.",

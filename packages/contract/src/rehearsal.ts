@@ -76,6 +76,9 @@ export const RehearsalSchema = Type.Object(
       { title: "RehearsedResources", description: "What the execution needs of a worker" },
     ),
     timeoutSeconds: Type.Number({ description: "Longest run" }),
+    startBy: Type.Optional(
+      Timestamp("By when it must have begun if it is started now; absent: there is no such deadline"),
+    ),
   },
   {
     title: "Rehearsal",

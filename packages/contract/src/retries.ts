@@ -15,8 +15,8 @@ export const RETRY_HOURS = 24;
 /** The longest pause before an attempt, and where none is named. */
 const MAX_PAUSE_SECONDS = 3_600;
 
-/** Never retried, also where a policy names them: nobody wants the execution any more, or the platform has tried often enough. */
-const NEVER_RETRIED = ["CANCELLED", "NOT_STARTED"] as const;
+/** Never retried, also where a policy names them: nobody wants the execution any more, or the platform has tried for long enough. */
+const NEVER_RETRIED = ["CANCELLED", "NOT_STARTED", "START_DEADLINE_EXCEEDED"] as const;
 
 /** Codes of the platform that are retried where a policy names none: what may be another time is. */
 const RETRIED_UNLESS_NAMED: readonly string[] = ["EXECUTION_ERROR", "CONNECTION_ERROR"];
@@ -61,7 +61,7 @@ export const RetryPolicySchema = Type.Object(
               {
                 minItems: 1,
                 maxItems: 20,
-                description: `With which codes a failure is followed by another attempt; never ${NEVER_RETRIED.join(" or ")}. Default: ${RETRIED_UNLESS_NAMED.join(", ")}, and codes that the service chose itself`,
+                description: `With which codes a failure is followed by another attempt; never ${NEVER_RETRIED.join(", ")}. Default: ${RETRIED_UNLESS_NAMED.join(", ")}, and codes that the service chose itself`,
               },
             ),
           ),

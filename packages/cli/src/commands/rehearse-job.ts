@@ -31,10 +31,12 @@ function describeRehearsal({
   cost,
   resources,
   timeoutSeconds,
+  startBy,
 }: Rehearsal): readonly string[] {
   return [
     `Valid    version ${cleanText(version)}`,
     `Waiting  ${describeWaiting(waiting)}`,
+    ...(startBy === undefined ? [] : [`Begins   by ${startBy}, or fails`]),
     ...(runs === undefined
       ? []
       : [`Runs     ${runs.typicalSeconds} s typically, ${runs.longSeconds} s at the long end`]),

@@ -29,6 +29,7 @@ const NOT_OF_REPLAY = [
   "dryRun",
   "startAt",
   "webhook",
+  "startWithin",
 ] as const;
 
 /** `platform run`: starts a job and, unless it is detached, waits until it is final. Fails when the job did not succeed. */
@@ -85,6 +86,12 @@ export const runCommand = defineCommand({
       description:
         "Tell this URL when the job has ended, signed with the secret of 'platform webhooks create jobs'",
     },
+    startWithin: {
+      kind: "text",
+      placeholder: "time",
+      description:
+        "Fail, and never run, unless it begins within this time (from --start-at, if given): seconds, or such as 90s, 10m, 2h, 1d; at most 7d",
+    },
     replay: {
       kind: "text",
       placeholder: "id",
@@ -118,7 +125,7 @@ export const runCommand = defineCommand({
   exclusive: [
     ["data", "dataFile"],
     ["params", "paramsFile"],
-    ...["data", "params", "dataFile", "paramsFile", "replay", "startAt", "webhook"].map(
+    ...["data", "params", "dataFile", "paramsFile", "replay", "startAt", "webhook", "startWithin"].map(
       (other) => ["batch", other as "data"] as const,
     ),
     ...NOT_OF_REPLAY.map((other) => ["replay", other as "data"] as const),
@@ -135,6 +142,10 @@ export const runCommand = defineCommand({
     {
       command: "platform run tsp --start-at 2026-11-25T02:00:00+01:00 --detached",
       comment: "At night",
+    },
+    {
+      command: "platform run tsp --start-within 10m",
+      comment: "Later, nobody needs the result any more",
     },
     {
       command: "platform run tsp --data-file big.json --detached --json",

@@ -38,7 +38,15 @@ test("settings are changed one by one, the others stay, and 0 takes a limit back
   });
   const unlimited = await run("--per-subscription", "0", "--json");
   expect(JSON.parse(unlimited.stdout)).not.toHaveProperty("policy.concurrency");
-  expect((await run("--revisions")).stdout).toMatch(/^6 .*\n5 .*\n4 .*\n3 .*\n2 .*600.*\n1 /mu);
+  expect((await run("--start-within", "10m")).stdout).toContain("Begins    within 600 s");
+  const kept = await run("--timeout", "600", "--json");
+  expect(JSON.parse(kept.stdout)).toMatchObject({ policy: { startWithinSeconds: 600, timeoutSeconds: 600 } });
+  const unbound = await run("--start-within", "0", "--json");
+  expect(JSON.parse(unbound.stdout)).not.toHaveProperty("policy.startWithinSeconds");
+  expect(await run("--start-within", "soon")).toMatchObject({ exitCode: 2 });
+  expect((await run("--revisions")).stdout).toMatch(
+    /^9 .*\n8 .*\n7 .*\n6 .*\n5 .*\n4 .*\n3 .*\n2 .*600.*\n1 /mu,
+  );
 });
 
 test("the policy is replaced as a whole by a file; what is no JSON object, is not there, or is set twice, is refused", async () => {

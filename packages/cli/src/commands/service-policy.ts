@@ -4,6 +4,7 @@ import type { Priority, ServicePolicy } from "@platform/contract/policy";
 import { TIMEOUT_SECONDS } from "@platform/contract/project";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
+import { parseStartWithin } from "../base/duration.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
 import { describePolicy } from "../project/describe-policy.ts";
@@ -18,6 +19,8 @@ interface Settings {
   /** 0: no limit. */
   readonly concurrency: number | undefined;
   readonly perSubscription: number | undefined;
+  /** Text of a duration; 0: none. */
+  readonly startWithin: string | undefined;
 }
 
 const PLACES = {
@@ -33,7 +36,7 @@ export const policyCommand = defineCommand({
   name: "services policy",
   summary: "Show or change how executions of a service are run",
   description: [
-    "Without options it shows the policy. --timeout, --priority, --concurrency and --per-subscription change one setting each and leave the others; --set replaces the policy by a JSON object, from a file or, with -, from standard input: {} takes everything back.",
+    "Without options it shows the policy. --timeout, --priority, --concurrency, --per-subscription and --start-within change one setting each and leave the others; --set replaces the policy by a JSON object, from a file or, with -, from standard input: {} takes everything back.",
     "Holds for executions that are started from then on, without a new version. Without a service, that of the project in this folder.",
   ],
   arguments: { service: { description: "Name or key of the service", required: false } },
@@ -62,11 +65,17 @@ export const policyCommand = defineCommand({
       ...PLACES,
       description: "Executions of one subscription (of jobs: of the organisation) at one time; 0: no limit",
     },
+    startWithin: {
+      kind: "text",
+      placeholder: "time",
+      description:
+        "Executions whose start does not say it fail unless they begin within this time, such as 10m; 0: they wait",
+    },
     revisions: { kind: "flag", description: "List the revisions, newest first" },
   },
   exclusive: [
     ["set", "revisions"],
-    ...(["timeout", "priority", "concurrency", "perSubscription"] as const).flatMap((name) => [
+    ...(["timeout", "priority", "concurrency", "perSubscription", "startWithin"] as const).flatMap((name) => [
       ["set", name] as const,
       ["revisions", name] as const,
     ]),
@@ -105,7 +114,8 @@ export const policyCommand = defineCommand({
 function changeSettings(policy: ServicePolicy, settings: Settings): ServicePolicy {
   if (Object.values(settings).every((value) => value === undefined)) return policy;
   const { timeout, priority, concurrency, perSubscription } = settings;
-  const { timeoutSeconds, concurrency: places = {}, ...rest } = policy;
+  const { timeoutSeconds, startWithinSeconds, concurrency: places = {}, ...rest } = policy;
+  const startWithin = settings.startWithin === undefined ? undefined : parseStartWithin(settings.startWithin);
   const limits = {
     ...choose("service", concurrency ?? places.service),
     ...choose("subscription", perSubscription ?? places.subscription),
@@ -113,6 +123,7 @@ function changeSettings(policy: ServicePolicy, settings: Settings): ServicePolic
   return {
     ...rest,
     ...choose("timeoutSeconds", timeout ?? timeoutSeconds),
+    ...choose("startWithinSeconds", startWithin ?? startWithinSeconds),
     ...(Object.keys(limits).length > 0 ? { concurrency: limits } : {}),
     ...(isPriority(priority) ? { priority } : {}),
   };

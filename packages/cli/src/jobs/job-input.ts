@@ -5,6 +5,7 @@ import { getMessage } from "@platform/engine/base/thrown";
 import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
 import { readIfThere } from "../base/files.ts";
+import { parseStartWithin } from "../base/duration.ts";
 
 /** Options of `run` for the input; undefined if not given. */
 export interface JobInputOptions {
@@ -20,6 +21,8 @@ export interface JobInputOptions {
   readonly startAt?: string | undefined;
   /** A URL that is told what becomes of it. */
   readonly webhook?: string | undefined;
+  /** A duration, see `parseDuration`. */
+  readonly startWithin?: string | undefined;
 }
 
 /**
@@ -35,6 +38,7 @@ export async function buildStartBody(context: CommandContext, options: JobInputO
     ...(params === null ? [] : [`"params":${params}`]),
     ...(options.startAt === undefined ? [] : [`"startAt":${JSON.stringify(options.startAt)}`]),
     ...(options.webhook === undefined ? [] : [`"webhookUrl":${JSON.stringify(options.webhook)}`]),
+    ...(options.startWithin === undefined ? [] : [`"startWithin":${parseStartWithin(options.startWithin)}`]),
   ];
   return { json: `{${parts.join(",")}}` };
 }

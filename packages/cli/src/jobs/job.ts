@@ -85,6 +85,7 @@ export function printStatus(output: Output, job: Job, { code, detail }: FailureC
   if (detail !== undefined) output.print(`Detail   ${cleanText(detail)}`);
   if (job.progress !== undefined) printProgress(output, job.progress);
   if (job.waiting !== undefined) output.print(`Waiting  ${describeWaiting(job.waiting)}`);
+  if (job.startBy !== undefined) output.print(`Begins   by ${job.startBy}, or fails`);
   for (const attempt of job.attempts ?? []) output.print(`Attempt  ${describeAttempt(attempt)}`);
   output.print(`Created  ${job.createdAt}`);
   if (job.startedAt !== undefined) output.print(`Started  ${job.startedAt}`);

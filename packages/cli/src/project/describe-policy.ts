@@ -9,11 +9,13 @@ export function describePolicy({
   concurrency = {},
   priority = "normal",
   retries,
+  startWithinSeconds,
 }: ServicePolicy): readonly (readonly [name: string, value: string])[] {
   return [
     ["Timeout", timeoutSeconds === undefined ? "as the version says" : `${timeoutSeconds} s`],
     ["Priority", priority],
     ["At once", describePlaces(concurrency)],
+    ...(startWithinSeconds === undefined ? [] : [["Begins", `within ${startWithinSeconds} s`] as const]),
     ...(retries === undefined ? [] : [["Retries", describeRetries(retries)] as const]),
   ];
 }

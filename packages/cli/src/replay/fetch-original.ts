@@ -84,13 +84,13 @@ async function readClaims({ client }: Session, id: string): Promise<Original["cl
   }
 }
 
-const LEFT_OUT = ["persistTo", "startAt", "webhookUrl"];
+const LEFT_OUT = ["persistTo", "startAt", "webhookUrl", "startWithin"];
 
 /** Where there is none of these, the bytes are those that were sent. */
 function withoutTarget(body: Uint8Array): Uint8Array {
   const { parse, stringify } = createExactJson();
   const value = parse(Buffer.from(body).toString());
   if (!isRecord(value) || !LEFT_OUT.some((key) => key in value)) return body;
-  const { persistTo: _target, startAt: _time, webhookUrl: _url, ...rest } = value;
+  const { persistTo: _target, startAt: _time, webhookUrl: _url, startWithin: _deadline, ...rest } = value;
   return Buffer.from(stringify(rest));
 }

@@ -28,6 +28,7 @@ import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { PythonRuntime } from "@platform/engine/python/port/runtime";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
+import { startExpirer } from "@platform/engine/queue/expirer";
 import { startReleaser } from "@platform/engine/queue/releaser";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { getCode } from "@platform/engine/base/thrown";
@@ -249,6 +250,7 @@ function startExecutions(
   const parts = { ...rest, inputs, workerId: "local-worker", leaseSeconds: LEASE_SECONDS, logger };
   closers.add("sweeper", startSweeper(parts));
   closers.add("releaser", startReleaser(parts));
+  closers.add("expirer", startExpirer(parts));
   const dispatcher = createDispatcher(parts);
   dispatcher.start();
   closers.add("worker", async () => {

@@ -42,7 +42,7 @@ import { pinNamed } from "./pin-inputs.ts";
 import { createRehearsal } from "./rehearse.ts";
 import type { Rehearsal } from "./rehearse.ts";
 import { acceptStartBody } from "./start-body.ts";
-import { requireNear } from "./start-times.ts";
+import { chooseTimes, requireNear } from "./start-times.ts";
 import { requireWebhooks } from "./start-webhooks.ts";
 import type { StartWebhooks } from "./start-webhooks.ts";
 import { createFollowers } from "./followers.ts";
@@ -270,7 +270,7 @@ async function start(
       versionId: target.id,
       resources: target.resources,
       ...applyPolicy(target, allowsHigh),
-      ...(body.startAt === undefined ? {} : { startAt: body.startAt }),
+      ...chooseTimes(body),
       ...(body.webhookUrl === undefined ? {} : { webhookUrl: body.webhookUrl }),
       body: body.bytes,
       ...(await pinNamed({ inputs, targets }, named, owner)),

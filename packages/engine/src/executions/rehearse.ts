@@ -1,6 +1,7 @@
 import type { StartOutlook } from "../store/start-outlook.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
+import { findStartBy } from "../store/start-deadline.ts";
 import type { InputValidator } from "../input-schema/input-validator.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import type { Admission } from "./admission.ts";
@@ -10,7 +11,7 @@ import { pinNamed } from "./pin-inputs.ts";
 import type { Pinners } from "./pin-inputs.ts";
 import { acceptStartBody } from "./start-body.ts";
 import type { RetentionDays } from "./retention.ts";
-import { requireNear } from "./start-times.ts";
+import { chooseTimes, requireNear } from "./start-times.ts";
 import { requireWebhooks } from "./start-webhooks.ts";
 import type { StartWebhooks } from "./start-webhooks.ts";
 import { applyPolicy } from "./start-policy.ts";
@@ -24,6 +25,8 @@ export interface Rehearsal extends Pick<StartOutlook, "quota" | "price"> {
   readonly waiting: Waiting;
   /** How long such runs take; null: it is not known. */
   readonly durations: Durations | null;
+  /** When it must have begun if it is started now, in milliseconds since the epoch; null: whenever it can. */
+  readonly startBy: number | null;
 }
 
 interface RehearsalParts extends Pinners {
@@ -51,8 +54,7 @@ export function createRehearsal({
 }: RehearsalParts) {
   return async (owner: Owner, target: VersionTarget, bytes: Uint8Array): Promise<Rehearsal> => {
     const body = acceptStartBody(bytes);
-    const { startAt } = body;
-    requireNear(startAt, { now: now(), keptDays: retentionDays.result });
+    requireNear(body.startAt, { now: now(), keptDays: retentionDays.result });
     requireWebhooks(body, webhooks);
     validator(target.id, target.inputSchema, body);
     await admission.check(owner.id);
@@ -65,12 +67,13 @@ export function createRehearsal({
       versionId,
       resources,
       ...applyPolicy(target, allowsHigh),
-      ...(startAt === undefined ? {} : { startAt }),
+      ...chooseTimes(body),
     };
     const { quota, price, ...outlook } = await store.foresee(start);
     return {
       target: { ...target, timeoutSeconds: start.timeoutSeconds },
       ...(await waiting.foresee(start, outlook)),
+      startBy: findStartBy(start, now()),
       ...(quota === undefined ? {} : { quota }),
       ...(price === undefined ? {} : { price }),
     };

@@ -78,6 +78,21 @@ describe("acceptStartBody", () => {
     expect(problem.errors).toMatchObject([{ path: "/startAt" }]);
   });
 
+  test.each([1, 600, 604_800])("takes %j as the seconds in which it must have begun", (startWithin) => {
+    expect(acceptStartBody(encode(JSON.stringify({ startWithin }))).startWithin).toBe(startWithin);
+  });
+
+  test.each(["0", "-1", "604801", "1.5", "1e400", '"600"', '"10m"', "null", "true", "[600]", "{}"])(
+    "says of %s that it is no number of seconds from 1 to a week",
+    (text) => {
+      const problem = refuse(`{"startWithin":${text}}`);
+      expect([problem.status, problem.code]).toEqual([400, "INVALID_INPUT"]);
+      expect(problem.errors).toEqual([
+        { path: "/startWithin", message: expect.stringContaining("from 1 to 604800.") },
+      ]);
+    },
+  );
+
   test.each(["", "a/b", "x".repeat(300), "\u202egpj.exe", "a.", " a", "a\0b"])(
     "says of the name %j, which the schema allows, that no file can have it",
     (name) => {

@@ -14,7 +14,7 @@ import { MAX_WEBHOOK_URL, parseWebhookUrl } from "@platform/contract/webhook-url
 import { Check } from "typebox/schema";
 import { isRecord } from "../base/json.ts";
 import { scanJson } from "./json-scan.ts";
-import { findTimeErrors, parseStartAt } from "./start-times.ts";
+import { findTimeErrors, parseStartAt, parseStartWithin } from "./start-times.ts";
 import { parsePointer } from "../json-check/pointer.ts";
 import type { InputName } from "../python/port/runtime.ts";
 
@@ -33,6 +33,8 @@ export interface AcceptedBody {
   readonly startAt?: number;
   /** Who is told what becomes of it, as it is called; missing: nobody besides. */
   readonly webhookUrl?: string;
+  /** In how many seconds from then it must have begun; missing: as the policy of the service says. */
+  readonly startWithin?: number;
   /** Parsed once, for the check against the service's schema; what is stored is `bytes`. */
   readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly params: Readonly<Record<string, unknown>> | undefined;
@@ -40,7 +42,16 @@ export interface AcceptedBody {
 
 /** Maximum number of errors in an answer: a body can have 200,000. */
 const MAX_UNKNOWN_KEYS = 20;
-const KEYS = ["data", "dataRef", "params", "paramsRef", "persistTo", "startAt", "webhookUrl"] as const;
+const KEYS = [
+  "data",
+  "dataRef",
+  "params",
+  "paramsRef",
+  "persistTo",
+  "startAt",
+  "webhookUrl",
+  "startWithin",
+] as const;
 
 /**
  * Checks a start body: JSON text of an object with `data` xor `dataRef` and `params` xor `paramsRef`.
@@ -64,11 +75,13 @@ export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
   requireName(persistTo?.name);
   const startAt = parseStartAt(body["startAt"]);
   const webhookUrl = readWebhookUrl(body);
+  const startWithin = parseStartWithin(body["startWithin"]);
   return {
     bytes,
     ...(persistTo === undefined ? {} : { persistTo }),
     ...(startAt === null ? {} : { startAt }),
     ...(webhookUrl === null ? {} : { webhookUrl }),
+    ...(startWithin === null ? {} : { startWithin }),
     references: {
       ...(body["dataRef"] === undefined ? {} : { data: body["dataRef"] as FileReference }),
       ...(body["paramsRef"] === undefined ? {} : { params: body["paramsRef"] as FileReference }),
@@ -121,9 +134,10 @@ function refuseDuplicate(key: string): Problem {
 
 function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly FieldError[] {
   const unknown = Object.keys(body).filter((key) => !(KEYS as readonly string[]).includes(key));
-  const errors: FieldError[] = unknown.slice(0, MAX_UNKNOWN_KEYS).map((key) => ({
+  // The first says which there are: the answer would be long if all did.
+  const errors: FieldError[] = unknown.slice(0, MAX_UNKNOWN_KEYS).map((key, index) => ({
     path: `/${escapePointer(key)}`,
-    message: `The key "${key.slice(0, 100)}" is not known; only ${KEYS.join(", ")} are.`,
+    message: `The key "${key.slice(0, 100)}" is not known${index === 0 ? `; only ${KEYS.join(", ")} are` : ""}.`,
   }));
   for (const key of ["data", "params"] as const) {
     const value = body[key];

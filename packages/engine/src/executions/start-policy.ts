@@ -12,15 +12,17 @@ const QUEUE_PRIORITIES = { low: -1, normal: 0, high: 1 } as const satisfies Reco
 export function applyPolicy(
   { service, timeoutSeconds }: Pick<VersionTarget, "service" | "timeoutSeconds">,
   allowsHigh: AllowsHigh,
-): Pick<NewExecution, "timeoutSeconds" | "priority" | "retries" | "limitKey"> {
+): Pick<NewExecution, "timeoutSeconds" | "priority" | "retries" | "limitKey" | "startWithinSeconds"> {
   if (service === undefined) return { timeoutSeconds };
   const { policy } = service;
+  const { startWithinSeconds } = policy;
   const priority = findPriority(service, allowsHigh);
   return {
     timeoutSeconds: policy.timeoutSeconds ?? timeoutSeconds,
     ...(priority === 0 ? {} : { priority }),
     ...(policy.retries === undefined ? {} : { retries: policy.retries }),
     ...(isLimited(policy) ? { limitKey: service.key } : {}),
+    ...(startWithinSeconds === undefined ? {} : { startWithinSeconds }),
   };
 }
 

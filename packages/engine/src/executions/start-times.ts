@@ -1,6 +1,9 @@
+import { START_WITHIN_SECONDS } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
 import { DAY } from "../base/time.ts";
+import type { NewExecution } from "../store/execution-store.ts";
+import type { AcceptedBody } from "./start-body.ts";
 
 /** How far ahead `startAt` may be, where executions are kept for so long. */
 const MOST_DAYS_AHEAD = 7;
@@ -26,12 +29,42 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** What is wrong with `startAt` of a body; none where it is missing. */
-export function findTimeErrors({ startAt }: Readonly<Record<string, unknown>>): readonly FieldError[] {
-  if (startAt === undefined || parseStartAt(startAt) !== null) return [];
-  const message =
-    '"startAt" must be a time with its zone, such as 2026-11-24T18:00:00+01:00 or 2026-11-24T17:00:00Z, or YYYY-MM-DD HH:MM:SS in UTC.';
-  return [{ path: "/startAt", message }];
+/** A number of seconds after which an execution must have begun; null: it is none. */
+export function parseStartWithin(value: unknown): number | null {
+  if (typeof value !== "number" || !Number.isInteger(value)) return null;
+  const { minimum, maximum } = START_WITHIN_SECONDS;
+  return value >= minimum && value <= maximum ? value : null;
+}
+
+/** What is wrong with `startAt` and `startWithin` of a body; none where they are missing. */
+export function findTimeErrors({
+  startAt,
+  startWithin,
+}: Readonly<Record<string, unknown>>): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  if (startAt !== undefined && parseStartAt(startAt) === null)
+    errors.push({
+      path: "/startAt",
+      message:
+        '"startAt" must be a time with its zone, such as 2026-11-24T18:00:00+01:00 or 2026-11-24T17:00:00Z, or YYYY-MM-DD HH:MM:SS in UTC.',
+    });
+  if (startWithin !== undefined && parseStartWithin(startWithin) === null)
+    errors.push({
+      path: "/startWithin",
+      message: `"startWithin" must be a whole number of seconds from ${START_WITHIN_SECONDS.minimum} to ${START_WITHIN_SECONDS.maximum}.`,
+    });
+  return errors;
+}
+
+/** What the times in a body make of its start. */
+export function chooseTimes({
+  startAt,
+  startWithin,
+}: Pick<AcceptedBody, "startAt" | "startWithin">): Pick<NewExecution, "startAt" | "startWithinSeconds"> {
+  return {
+    ...(startAt === undefined ? {} : { startAt }),
+    ...(startWithin === undefined ? {} : { startWithinSeconds: startWithin }),
+  };
 }
 
 /**

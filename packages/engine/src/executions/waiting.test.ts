@@ -97,6 +97,27 @@ test("what is to begin later says when, and that it is worth asking again then, 
   });
 });
 
+test("what pauses after an attempt that failed says so, and when the next one can begin; what could not be started says that", async () => {
+  const base = createMemoryStore();
+  const { clock, store, id, readLater, report } = await open(base);
+  await report("large", 2, 8);
+  const policy = { onError: { max: 2, backoffSeconds: 100 } };
+  const retried = createExecution({ owner: createOwner(OWNER), retries: policy });
+  await store.create(retried);
+  for (const claim of (await store.claim(request())).claims) {
+    if (claim.id === retried.id)
+      await store.retry(claim, { status: "FAILED", code: "EXECUTION_ERROR", detail: "" }, 100);
+    else await store.giveBack(claim, 100);
+  }
+  clock.time = Date.now() + 40 * SECOND;
+  const { waiting } = (await readLater(retried.id)) ?? {};
+  expect(waiting?.reason).toBe("RETRY");
+  // What has passed of the pause while the test ran is not in it.
+  expect(waiting?.estimateSeconds).toBeGreaterThan(0);
+  expect(waiting?.estimateSeconds).toBeLessThanOrEqual(61);
+  expect((await readLater(id))?.waiting).toEqual({ reason: "SETBACK" });
+});
+
 test("workers, queue and durations are read once in a few seconds, however often records are", async () => {
   const base = createMemoryStore();
   const reads = { workers: 0, queue: 0, lists: 0 };

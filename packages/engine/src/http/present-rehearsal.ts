@@ -8,7 +8,13 @@ import type { ExecutionQuota } from "../store/quota.ts";
 const LOCAL = "local";
 
 /** A rehearsal as callers see it. */
-export function toRehearsalAnswer({ target, waiting, durations, ...found }: Rehearsal): RehearsalAnswer {
+export function toRehearsalAnswer({
+  target,
+  waiting,
+  durations,
+  startBy,
+  ...found
+}: Rehearsal): RehearsalAnswer {
   const { version = LOCAL, resources, timeoutSeconds } = target;
   const cost = describeCost(found);
   return {
@@ -21,6 +27,7 @@ export function toRehearsalAnswer({ target, waiting, durations, ...found }: Rehe
       : { runs: { typicalSeconds: durations.typical / SECOND, longSeconds: durations.long / SECOND } }),
     resources: { cpu: resources.cpu, memory: resources.memory },
     timeoutSeconds,
+    ...(startBy === null ? {} : { startBy: formatTimestamp(startBy) }),
   };
 }
 

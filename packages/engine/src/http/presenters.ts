@@ -3,6 +3,7 @@ import type { StatusRecord } from "@platform/contract/execution";
 import type { Attempt } from "@platform/contract/retries";
 import type { StoredFile } from "../content/result-store.ts";
 import type { ExecutionRecord, LogPage, Page, StoredResult } from "../store/execution-store.ts";
+import { getStartBy } from "../store/start-deadline.ts";
 import type { ExecutionProgress } from "../store/execution-progress.ts";
 
 /** Formats results, lists and logs: the gateway's envelope, or the flat body of the local server. */
@@ -35,10 +36,12 @@ export interface ResultFrame {
 
 /** The state as on the wire; absent fields are left out, times are in UTC. */
 export function toStatusRecord(record: ExecutionRecord): StatusRecord {
+  const startBy = getStartBy(record);
   return {
     id: record.id,
     status: record.status,
     createdAt: formatTimestamp(record.createdAt),
+    ...(startBy === null ? {} : { startBy: formatTimestamp(startBy) }),
     ...(record.startedAt === null ? {} : { startedAt: formatTimestamp(record.startedAt) }),
     ...(record.endedAt === null ? {} : { endedAt: formatTimestamp(record.endedAt) }),
     ...(record.attempts === undefined ? {} : { attempts: toAttempts(record) }),

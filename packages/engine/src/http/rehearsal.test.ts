@@ -64,6 +64,21 @@ test("it refuses a URL of a webhook where nobody is told anything, as a start do
   expect([refused.statusCode, refused.json().errors[0].path]).toEqual([400, "/webhookUrl"]);
 });
 
+test("it says by when it must have begun, counted from when it may", async () => {
+  expect((await rehearse({})).json()).not.toHaveProperty("startBy");
+  const startAt = Math.floor(Date.now() / 1_000) * 1_000 + 3_600_000;
+  const later = await rehearse({ startAt: new Date(startAt).toISOString(), startWithin: 600 });
+  expect(later.json().startBy).toBe(toWire(startAt + 600_000));
+  const before = Date.now();
+  const { startBy } = (await rehearse({ startWithin: 600 })).json();
+  expect([toWire(before + 600_000), toWire(Date.now() + 600_000)]).toContain(startBy);
+  expect((await rehearse({ startWithin: 0 })).json().errors[0].path).toBe("/startWithin");
+  expect(await listAll()).toEqual([]);
+});
+
+/** The form of times on the wire. */
+const toWire = (time: number) => new Date(time).toISOString().slice(0, 19).replace("T", " ");
+
 test("it says that no worker fits, and how many are before it", async () => {
   expect(await waitingOf()).toEqual({ reason: "NO_WORKER" });
   await scene.close();

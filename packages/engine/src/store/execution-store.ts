@@ -47,6 +47,8 @@ export interface ExecutionRecord {
   readonly resources: Resources;
   readonly status: ExecutionStatus;
   readonly createdAt: number;
+  /** When it must have begun, see `getStartBy`; missing: whenever it can. */
+  readonly startBy?: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   /** How well the worker that claimed it isolates user code; null while PENDING. */
@@ -121,6 +123,8 @@ export interface NewExecution {
   readonly startAt?: number;
   /** A URL that is told what becomes of it; missing: none. */
   readonly webhookUrl?: string;
+  /** In how many seconds from then, or from its creation, it must have begun, see start-deadline.ts; missing: whenever it can. */
+  readonly startWithinSeconds?: number;
   /** The body as received. */
   readonly body: Uint8Array;
   /** What the references in the body named when the start was accepted. */
@@ -285,7 +289,10 @@ export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, 
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   /** PENDING becomes FAILED/CANCELLED at once; RUNNING is marked, and its worker is notified. Null: the owner has no such execution. */
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
-  /** PENDING becomes RUNNING with attempt + 1 and a lease, in the order of the queue. Executions that were given back can be claimed after a pause. */
+  /**
+   * PENDING becomes RUNNING with attempt + 1 and a lease, in the order of the queue. Executions that were given back can be claimed after a pause,
+   * those past the deadline of their start never.
+   */
   readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
   /**
    * The listener is called before executions are created in this process, and may claim them at once, if nothing else is pending: that saves
@@ -323,6 +330,8 @@ export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, 
    * Returns the number of executions.
    */
   readonly sweep: () => Promise<number>;
+  /** What is PENDING past the deadline of its start becomes FAILED/START_DEADLINE_EXCEEDED. Returns the number of executions. */
+  readonly expire: () => Promise<number>;
   /** Number of pending executions by owner, those that are held included; owners without any are left out. */
   readonly countPending: () => Promise<ReadonlyMap<string, number>>;
   /** Places in the queue, in its order, see SURVEY. */

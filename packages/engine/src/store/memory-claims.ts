@@ -6,11 +6,15 @@ import { CANCELLED_BETWEEN, cutDetail, isRetriedWhenLost } from "./retry-rules.t
 import type { FailedOutcome } from "./retry-rules.ts";
 import { CANCELLED_BEFORE, MAX_SETBACKS, NOT_STARTED } from "./execution-store.ts";
 import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore, StoredResult } from "./execution-store.ts";
+import { isLate } from "./memory-entries.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { chooseNext, isQueued } from "./memory-queue.ts";
+import { describeExceeded, getStartBy } from "./start-deadline.ts";
 
 /** Claims and their leases. */
-export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "claim" | "renew" | "sweep"> {
+export function createClaims(
+  entries: MemoryEntries,
+): Pick<ExecutionStore, "claim" | "renew" | "sweep" | "expire"> {
   return {
     claim: async ({ workerId, sandboxLevel, limit, free, leaseSeconds, excludedVersionIds, onlyId }) => {
       const ready = entries
@@ -48,6 +52,12 @@ export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "clai
         (entry) => entry.record.status === "RUNNING" && entry.leaseUntil < readMonotonic(),
       );
       for (const entry of late) loseWorker(entries, entry);
+      return late.length;
+    },
+    expire: async () => {
+      const late = [...entries.byId.values()].filter(isLate);
+      for (const entry of late)
+        entries.move(entry, { status: "FAILED", failure: describeExceeded(getStartBy(entry.record) ?? 0) });
       return late.length;
     },
   };

@@ -6,6 +6,7 @@ import type { DelayedState, HeldReason } from "./held.ts";
 import { findRank, getPriority, isQueued, sortByRank } from "./memory-queue.ts";
 import type { Queued } from "./memory-queue.ts";
 import type { FailedAttempt } from "./retry-rules.ts";
+import { findStartBy, getStartBy } from "./start-deadline.ts";
 import type { ExecutionRecord, NewExecution, StoreEvent, StoredResult } from "./execution-store.ts";
 
 /** Maximum number of finished executions in memory; the oldest are removed first. */
@@ -87,7 +88,7 @@ export function createMemoryEntries(noteState: NoteState = () => undefined): Mem
       emit({ type: "changed", id: entry.record.id, record: entry.record });
     },
     listPending,
-    listReady: () => listPending().filter((entry) => !isPausing(entry)),
+    listReady: () => listPending().filter((entry) => !isPausing(entry) && !isLate(entry)),
     subscribe: (listener) => {
       events.on("event", listener);
       return () => void events.off("event", listener);
@@ -124,27 +125,36 @@ function isPausing({ notBefore }: Pick<Entry, "notBefore">): boolean {
   return notBefore > readMonotonic();
 }
 
+/** Whether it is past the deadline of its start: a time of day, as that before which it does not begin. */
+export function isLate({ record }: Pick<Entry, "record">): boolean {
+  const startBy = getStartBy(record);
+  return startBy !== null && startBy <= Date.now();
+}
+
 function createEntry(execution: NewExecution, rank: number): Entry {
   const { id, owner, versionId, resources, kept, startAt } = execution;
+  const createdAt = Date.now();
+  const startBy = findStartBy(execution, createdAt);
   const record: ExecutionRecord = {
     id,
     ownerId: owner.id,
     versionId,
     resources,
     status: "PENDING",
-    createdAt: Date.now(),
+    createdAt,
     startedAt: null,
     endedAt: null,
     sandboxLevel: null,
     failure: null,
     ...(kept === undefined ? {} : { kept }),
+    ...(startBy === null ? {} : { startBy }),
   };
   return {
     execution,
     record,
     priority: getPriority(execution),
     rank,
-    held: startAt !== undefined && startAt > record.createdAt ? "START_AT" : findLimit(execution),
+    held: startAt !== undefined && startAt > createdAt ? "START_AT" : findLimit(execution),
     attempt: 0,
     workerId: null,
     leaseUntil: 0,

@@ -4,6 +4,7 @@ import { describeClaim, describeCreate } from "./claim-conformance.ts";
 import { describeCancel, describeFinish, describeGiveBack, describeLeases } from "./ending-conformance.ts";
 import { describeForesight } from "./foresight-conformance.ts";
 import { describeClasses } from "./class-conformance.ts";
+import { describeDeadlines } from "./deadline-conformance.ts";
 import { describeHeld } from "./held-conformance.ts";
 import { describeLimited } from "./limited-conformance.ts";
 import { createLimitedQueue } from "./limited-queue.ts";
@@ -62,6 +63,7 @@ export function describeExecutionStore(name: string, create: () => Promise<Store
     describeHeld(use);
     describeLimited(useQueue);
     describeClasses(use);
+    describeDeadlines(use);
     describeLive(use);
     describeWorkers(use);
     describeFinish(use);

@@ -95,6 +95,11 @@ test("what is changed is changed, what is left out stays, and a paused one is no
   expect((await call(owner, `GET /schedules/${id}`)).status).toBe(404);
 });
 
+test("occurrences may have a deadline of their start", async () => {
+  const { status, body } = await create({ body: { data: {}, startWithin: 600 } });
+  expect([status, body["body"]]).toEqual([201, { data: {}, startWithin: 600 }]);
+});
+
 test.each([
   [{ cron: "* * * *" }, "/cron"],
   [{ cron: "* * * * * *" }, "/cron"],
@@ -120,6 +125,7 @@ test.each([
   [{ body: { data: 5 } }, "/body/data"],
   [{ body: { data: {}, dataRef: {} } }, "/body/dataRef"],
   [{ body: { other: 1 } }, "/body/other"],
+  [{ body: { startWithin: 0 } }, "/body/startWithin"],
   [{ body: { startAt: new Date().toISOString() } }, "/body/startAt"],
   [{ extra: 1 }, ""],
 ])("%j is refused with INVALID_INPUT and the field", async (over, path) => {

@@ -55,5 +55,8 @@ export const RELEASE_LOCK = 7_362_320;
 /** One process at a time gives places of limits. Held by the transaction that counts and gives them. */
 export const RELEASE_LIMITED_LOCK = 7_362_321;
 
+/** One process at a time ends executions that have not begun by the deadline of their start. Held by the statement. */
+export const EXPIRE_LOCK = 7_362_322;
+
 /** One test process at a time creates the template of the test databases. Held by the session. */
 export const TEST_TEMPLATE_LOCK = 7_362_399;

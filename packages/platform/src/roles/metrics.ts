@@ -1,4 +1,5 @@
 import type { Tracer } from "@platform/engine/base/tracer";
+import { startExpirer } from "@platform/engine/queue/expirer";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { readSpace } from "../base/files.ts";
 import { createOrigin } from "../config/addresses.ts";
@@ -54,13 +55,14 @@ export function startMetrics(
   return metrics;
 }
 
-/** Every process settles what is past its lease: the last worker may be the one that is lost. */
+/** Every process settles what is past its lease, or past the deadline of its start: the last worker may be the one that is lost. */
 export function startSweeping(shared: Shared, metrics: PlatformMetrics | null): void {
   const { config, closers, executionStore: store, logger } = shared;
   let swept = 0;
   const onSwept = (count: number): void => void (swept += count);
   const { leaseSeconds } = config;
   closers.add("sweeper", startSweeper({ store, leaseSeconds, logger, onSwept }));
+  closers.add("expirer", startExpirer({ store, logger }));
   metrics?.addCollector((exposition) => exposition.add("platform_executions_swept_total", {}, swept));
 }
 

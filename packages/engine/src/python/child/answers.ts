@@ -275,7 +275,11 @@ export function notStarted(scope: NotStarted["scope"], detail: string): NotStart
 }
 
 /** What they say frees the execution's part of a quota: only the platform knows it. */
-const CODES_OF_PLATFORM: ReadonlySet<string> = new Set(["NOT_STARTED", "WORKER_LOST"]);
+const CODES_OF_PLATFORM: ReadonlySet<string> = new Set([
+  "NOT_STARTED",
+  "START_DEADLINE_EXCEEDED",
+  "WORKER_LOST",
+]);
 
 const BROKEN_PROTOCOL = fail(
   "EXECUTION_ERROR",

@@ -143,7 +143,7 @@ const describeTake = (candidates: string) => `with recursive candidate as materi
   order by c.priority desc, c.rank, c.id`;
 
 const IS_CANDIDATE = `${isQueued("e")} and e.cpu_milli <= $3 and e.memory_milli <= $4
-      and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($7::uuid[])`;
+      and (e.not_before is null or e.not_before <= now()) and (e.start_by is null or e.start_by > now() or e.retried > 0) and e.version_id <> all ($7::uuid[])`;
 
 const TAKE = describeTake(`${IS_CANDIDATE} order by e.priority desc, e.rank, e.id`);
 /** Takes only the execution with the id $9. A separate statement, so that it is planned as a lookup of one row. */

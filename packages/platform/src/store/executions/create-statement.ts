@@ -23,6 +23,9 @@ const IS_ANY_PENDING = `exists (select 1 from execution e where ${isQueued("e")}
 /** Whether the executions are claimed as they are created, by the worker $3. */
 const IS_CLAIMED = `$3::text is not null and not ${IS_ANY_PENDING}`;
 
+/** SQL: the deadline of a start; null where there are no seconds. */
+const startBy = (since: string, seconds: string) => `${since} + make_interval(secs => ${seconds})`;
+
 /** SQL: what a statement has besides, for starts of which some need it. */
 interface Additions {
   /** CTEs at the end. */
@@ -52,17 +55,17 @@ const NOTHING: Additions = {
  * SQL: inserts what is new, up to the limits of the owners. Parameters: lowest id in the queue, lowest id of the day after tomorrow,
  * worker, claim id, lease in seconds and sandbox level of a claim (null: there is none), arrays of the first columns of `input`,
  * bodies ($16), origin of events, starts and lengths in the bodies, days for which the service keeps results and logs, priorities, when it
- * retries, and when they are to begin, in milliseconds since the epoch, and services that have limits; of KEYED the hashes of keys and requests.
+ * retries, and when they are to begin, in milliseconds since the epoch, services that have limits, and in how many seconds they must have begun; of KEYED the hashes of keys and requests.
  */
 const buildCreate = (given: Partial<Additions>): string => {
   const { more, arrays, columns, unused, candidates, admitted, inserted } = { ...NOTHING, ...given };
   return `with input as (
     select * from unnest($7::uuid[], $8::text[], $9::uuid[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::text[],
-        $18::int[], $19::int[], $20::smallint[], $21::smallint[], $22::smallint[], $23::jsonb[], $24::float8[], $25::uuid[]${arrays})
+        $18::int[], $19::int[], $20::smallint[], $21::smallint[], $22::smallint[], $23::jsonb[], $24::float8[], $25::uuid[], $26::int[]${arrays})
       -- The position keeps the order in which the executions of an owner were added.
       with ordinality
       as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, result_days, log_days, priority, retries,
-        start_ms, limit_key, ${columns}position)
+        start_ms, limit_key, start_within, ${columns}position)
   ), ${LOCK_OWNERS}, ${LOCK_QUOTAS}, ${unused}placed as (
     select *, to_timestamp(start_ms / 1000) as start_at, case when to_timestamp(start_ms / 1000) > now() then 'START_AT' when limit_key is not null then 'LIMIT' end as held
     from ${candidates}
@@ -76,10 +79,10 @@ const buildCreate = (given: Partial<Additions>): string => {
     -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
     -- that a claim gives (claim.ts), and starts at the moment of its creation: now() is not cut as that is.
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, held, limit_key, status, attempt, worker_id, claim_id, started_at, lease_until,
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, start_by, held, limit_key, status, attempt, worker_id, claim_id, started_at, lease_until,
       sandbox_level)
     select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, held, limit_key, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, ${startBy("greatest(created_at, start_at)", "start_within")}, held, limit_key, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
       case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then created_at end,
       case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
     from ${inserted} cross join claim cross join lateral (select ${createdIn("quota_month")} as created_at) moment on conflict do nothing
@@ -121,7 +124,7 @@ const pin = (inserted: string): string => `, pinned as (
   )`;
 
 const KEYED = {
-  arrays: ", $26::uuid[], $27::uuid[]",
+  arrays: ", $27::uuid[], $28::uuid[]",
   columns: "key_hash, request_hash, ",
   unused: `${UNUSED}, `,
   candidates: "unused",
@@ -150,9 +153,9 @@ const buildClaimed = (won: string, condition: string): string => `with pending a
     for no key update
   ), ${won}created as (
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_by, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
     select $7::uuid, $8, $9::uuid, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int,
-      created_at, coalesce(${BEHIND_RUNNING}, 0), month, ${CPU_HELD}, $17::smallint, $18::smallint, t.priority, $20::jsonb, 'RUNNING', 1, $3::text, $4::uuid, created_at,
+      created_at, coalesce(${BEHIND_RUNNING}, 0), month, ${CPU_HELD}, $17::smallint, $18::smallint, t.priority, $20::jsonb, ${startBy("created_at", "$21::int")}, 'RUNNING', 1, $3::text, $4::uuid, created_at,
       now() + make_interval(secs => $5), $6::text
     from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli, $19::smallint as priority) t left join quotas on true
       cross join lateral (select ${createdIn("month")} as created_at) moment
@@ -167,12 +170,12 @@ const buildClaimed = (won: string, condition: string): string => `with pending a
 
 /**
  * SQL: the same for one execution that a worker claims as it is created, with a third of the plan: nothing is pending that it has to
- * be placed among. Parameters: the first 16, those of `input` as values, the days, the priority and the retries. One row; "isAnyPending": nothing was changed, CREATE decides.
+ * be placed among. Parameters: the first 16, those of `input` as values, the days, the priority, the retries and in how many seconds it must have begun. One row; "isAnyPending": nothing was changed, CREATE decides.
  */
 export const CREATE_CLAIMED = buildClaimed("", MAY_START);
 
-/** SQL: the same with an idempotency key: parameters $21 and $22 are its hash and that of the request. */
+/** SQL: the same with an idempotency key: parameters $22 and $23 are its hash and that of the request. */
 export const CREATE_CLAIMED_KEYED = buildClaimed(
-  `${WON_ONE("$9::uuid, $21::uuid, $22::uuid, $7::uuid", `pending left join quotas on true where ${MAY_START}`)}, `,
+  `${WON_ONE("$9::uuid, $22::uuid, $23::uuid, $7::uuid", `pending left join quotas on true where ${MAY_START}`)}, `,
   "exists (select 1 from won)",
 );

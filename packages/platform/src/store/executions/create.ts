@@ -148,9 +148,7 @@ async function findRepeated(
   }
   if (row?.isOwnerEnded) return refuseEnded(owner);
   const refusal = row?.quota && refuseBeyondLimit(row.quota, row.started);
-  // Its key was taken in the statement, and has grown too old since.
-  const hasExpired = execution.key !== undefined;
-  if (refusal === undefined && (mayHaveRoom || hasExpired)) return AGAIN;
+  if (refusal === undefined && mayHaveRoom) return AGAIN;
   return refusal ?? new Problem("CONFLICT", `The id ${id} belongs to another execution.`);
 }
 
@@ -241,6 +239,7 @@ async function insertExecutions(
       executions.map(describeRetries),
       executions.map(({ startAt }) => startAt ?? null),
       executions.map(({ limitKey }) => limitKey ?? null),
+      executions.map(({ startWithinSeconds }) => startWithinSeconds ?? null),
       ...(isKeyed ? listKeys(executions) : []),
     ],
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
@@ -269,6 +268,12 @@ function listKeys(executions: readonly NewExecution[]): readonly unknown[] {
   ];
 }
 
+/** What few starts say. */
+function listChoices(execution: NewExecution): readonly unknown[] {
+  const { kept, priority = 0, startWithinSeconds = null } = execution;
+  return [kept?.result ?? null, kept?.log ?? null, priority, describeRetries(execution), startWithinSeconds];
+}
+
 /** Null: something is pending, and nothing was inserted. */
 async function insertClaimed(
   database: Database,
@@ -284,10 +289,7 @@ async function insertClaimed(
       ...toParameters(creation),
       ...toColumns(execution),
       execution.body,
-      execution.kept?.result ?? null,
-      execution.kept?.log ?? null,
-      execution.priority ?? 0,
-      describeRetries(execution),
+      ...listChoices(execution),
       ...(key === undefined ? [] : [key.keyHash, key.requestHash]),
     ],
     idempotent: true,

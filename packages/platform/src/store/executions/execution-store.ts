@@ -13,6 +13,7 @@ import type { UnansweredClaims } from "./claim.ts";
 import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
 import type { Events } from "./events.ts";
+import { createExpiry } from "./expire.ts";
 import { createForesight } from "./foresee.ts";
 import { ENDS_IN_FLIGHT, createFinisher, finishWithOutput } from "./finish.ts";
 import { finishPersisted } from "./finish-persisted.ts";
@@ -154,6 +155,7 @@ export function createPostgresExecutionStore({
     appendLog: log.append,
     noteProgress: (claim, update) => progress.add({ claim, update }),
     sweep: createRound(vital, events, { readHorizon, leaseSeconds, classWaitMs }),
+    expire: createExpiry(vital, events, { leaseSeconds }),
     releaseDue: createRelease(vital, events, { leaseSeconds }),
     report: (report) => reportWorker(vital, report),
     leave: (workerId) => removeWorker(vital, workerId),

@@ -71,6 +71,7 @@ async function callRest(store: PostgresExecutionStore): Promise<void> {
   await store.readLog(id, OWNER.id);
   await store.list(OWNER.id, { limit: 1 });
   await store.sweep();
+  await store.expire();
   // A service without a policy: there is a place for it.
   await store.create(createExecution({ owner: OWNER, limitKey: id }));
   await store.surveyLimits();
@@ -191,7 +192,7 @@ async function explain(database: Database, name: string, text: string): Promise<
 
 /** The queue and the leases are in partial indexes, which hold only what waits or runs. */
 function isShort({ "Index Name": index = "" }: PlanNode): boolean {
-  return /_(priority_rank(_id)?|lease_until|held_start_at_owner_id|limit_key_owner_id(_id)?)_idx$/.test(
+  return /_(priority_rank(_id)?|lease_until|held_start_at_owner_id|start_by|limit_key_owner_id(_id)?)_idx$/.test(
     index,
   );
 }

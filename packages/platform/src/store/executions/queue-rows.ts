@@ -8,6 +8,11 @@ export function isHeld(alias: string): string {
   return `${alias}.status = 'PENDING' and ${alias}.held is not null`;
 }
 
+/** SQL: whether the row of `execution` ends if it does not begin by `start_by` (start-deadline.ts of the engine). As in the index `execution_start_by`. */
+export function isBound(alias: string): string {
+  return `${alias}.status = 'PENDING' and ${alias}.start_by is not null and ${alias}.retried = 0`;
+}
+
 /** SQL: since when an execution could have begun. */
 export function selectReadySince(alias: string): string {
   return `greatest(${alias}.created_at, ${alias}.start_at)`;

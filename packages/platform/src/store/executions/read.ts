@@ -10,8 +10,8 @@ import { mayBeMoved, selectLogDays } from "./kept.ts";
 import { lookUp } from "./lookup.ts";
 import { isHeld, isQueued } from "./queue-rows.ts";
 import { selectKeptProgress, selectProgress } from "./progress.ts";
-import { NOT_LIVE, selectLive, selectRecord, toLiveRecord } from "./record.ts";
-import type { LiveRow, RecordRow } from "./record.ts";
+import { NOT_LIVE, NO_START_BY, selectLive, selectRecord, toLiveRecord } from "./record.ts";
+import type { LiveRow, RecordParts, RecordRow } from "./record.ts";
 
 /** One execution; null: not the owner's. */
 export async function findExecution(
@@ -46,7 +46,7 @@ const FIND_OLD = [
   },
   {
     name: "execution-find-kept",
-    text: `select ${selectRecord("e")}, ${NOT_LIVE}, ${selectKeptProgress("e")} from kept_execution e where ${IS_ROW}`,
+    text: `select ${selectRecord("e", { startBy: NO_START_BY })}, ${NOT_LIVE}, ${selectKeptProgress("e")} from kept_execution e where ${IS_ROW}`,
   },
 ] as const;
 
@@ -123,8 +123,8 @@ const HIGHEST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * statuses, when its statistics suggest that the first rows suffice; for a rare status it would then read everything. The
  * bounds on the id alone are implied, but let PostgreSQL skip the partitions of other days.
  */
-const describePart = (table: string, logDays: string, live: string) => `(
-      select ${selectRecord("e", { logDays })}, ${live} from ${table} e
+const describePart = (table: string, parts: RecordParts, live: string) => `(
+      select ${selectRecord("e", parts)}, ${live} from ${table} e
       where (e.owner_id, e.status, e.id) >= ($1::uuid, wanted.status, $3::uuid)
         and (e.owner_id, e.status, e.id) < ($1::uuid, wanted.status, $4::uuid)
         and e.id >= $3 and e.id < $4
@@ -134,8 +134,8 @@ const describePart = (table: string, logDays: string, live: string) => `(
 
 /** While a day is being closed, an execution is in both tables: each can come twice. */
 const LIST = `select e.* from unnest($2::text[]) as wanted (status) cross join lateral (
-    ${describePart("execution", selectLogDays("e"), `${selectLive("e")}, ${selectProgress("e")}`)}
-    union all ${describePart("kept_execution", "e.log_days", `${NOT_LIVE}, ${selectKeptProgress("e")}`)}
+    ${describePart("execution", { logDays: selectLogDays("e") }, `${selectLive("e")}, ${selectProgress("e")}`)}
+    union all ${describePart("kept_execution", { startBy: NO_START_BY }, `${NOT_LIVE}, ${selectKeptProgress("e")}`)}
   ) e order by e.id desc limit 2 * $7`;
 
 /** `ExecutionStore.list` for PostgreSQL. @throws Problem INVALID_INPUT for an invalid cursor */

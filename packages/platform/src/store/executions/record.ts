@@ -3,6 +3,7 @@ import type { SandboxLevel } from "@platform/contract/sandbox";
 import type { Metadata } from "@platform/engine/python/port/runtime";
 import type { ExecutionRecord, NewExecution } from "@platform/engine/store/execution-store";
 import type { DelayedState, HeldReason } from "@platform/engine/store/held";
+import { findStartBy } from "@platform/engine/store/start-deadline";
 import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
 import { selectAttempts } from "./attempts.ts";
@@ -17,6 +18,7 @@ export interface RecordRow extends StoredResources {
   readonly versionId: string;
   readonly status: ExecutionStatus;
   readonly createdAt: number;
+  readonly startBy: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly sandboxLevel: SandboxLevel | null;
@@ -31,20 +33,25 @@ export interface RecordRow extends StoredResources {
 }
 
 /** SQL of single columns of a RecordRow, where they are not read as usual. */
-interface RecordParts {
+export interface RecordParts {
   /** For how many days its log is kept. */
   readonly logDays?: string;
   readonly attempts?: string;
+  readonly startBy?: string;
 }
 
 /** SQL for the columns of a RecordRow; `alias`: of a row of `execution`, or of one that has its columns. */
 export function selectRecord(
   alias: string,
-  { logDays = `${alias}.log_days`, attempts = selectAttempts(alias) }: RecordParts = {},
+  {
+    logDays = `${alias}.log_days`,
+    attempts = selectAttempts(alias),
+    startBy = selectMilliseconds(`${alias}.start_by`),
+  }: RecordParts = {},
 ): string {
   return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.status, ${alias}.cpu_milli, ${alias}.memory_milli,
     ${selectMilliseconds(`${alias}.created_at`)} as "createdAt", ${selectMilliseconds(`${alias}.started_at`)} as "startedAt",
-    ${selectMilliseconds(`${alias}.ended_at`)} as "endedAt", ${alias}.sandbox_level as "sandboxLevel", ${alias}.failure_code as "failureCode",
+    ${startBy} as "startBy", ${selectMilliseconds(`${alias}.ended_at`)} as "endedAt", ${alias}.sandbox_level as "sandboxLevel", ${alias}.failure_code as "failureCode",
     ${alias}.failure_detail as "failureDetail", ${alias}.failure_metadata as "failureMetadata",
     ${alias}.result_days as "resultDays", ${logDays} as "logDays", ${attempts}`;
 }
@@ -63,6 +70,9 @@ export interface LiveRow {
   readonly leaseUntil: number | null;
   readonly isPreparing: boolean | null;
 }
+
+/** `startBy` of what is kept for longer: it has ended, so none holds. */
+export const NO_START_BY = "null::float8";
 
 /** SQL for the columns of a LiveRow; `alias`: of a row of `execution`. */
 export function selectLive(alias: string): string {
@@ -113,12 +123,13 @@ export function toRecord(row: RecordRow): ExecutionRecord {
     sandboxLevel,
     failure,
   };
-  const { resultDays: result, logDays: log, progress, attempts } = row;
+  const { resultDays: result, logDays: log, progress, attempts, startBy } = row;
   return {
     ...record,
     ...(result === null && log === null ? {} : { kept: { result, log } }),
     ...(progress === null || progress === undefined ? {} : { progress }),
     ...(attempts === null ? {} : { attempts }),
+    ...(startBy === null ? {} : { startBy }),
   };
 }
 
@@ -135,6 +146,7 @@ export function toNewRecord(
   held: HeldReason | null,
 ): ExecutionRecord {
   const { id, owner, versionId, kept, startAt = null, limitKey = null } = execution;
+  const startBy = findStartBy(execution, createdAt);
   return {
     id,
     ownerId: owner.id,
@@ -147,6 +159,7 @@ export function toNewRecord(
     sandboxLevel: null,
     failure: null,
     ...(kept === undefined ? {} : { kept }),
+    ...(startBy === null ? {} : { startBy }),
     ...(held === null ? {} : { live: describeHeld(held, startAt, limitKey) }),
   };
 }
