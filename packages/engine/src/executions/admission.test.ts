@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createUuidV7 } from "../base/uuid.ts";
-import { SECOND } from "../base/time.ts";
+import { HOUR, SECOND } from "../base/time.ts";
 import { createAdmission } from "./admission.ts";
 import type { QueueLimits } from "./admission.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
@@ -25,12 +25,14 @@ function open(limits: Partial<QueueLimits>, store = createMemoryStore()) {
   return {
     clock,
     store,
-    check: admission.check,
-    start: (owner: string) => admission.admit(owner, () => create(store, owner)),
+    check: (ownerId: string, isDelayed = false) => admission.check({ ownerId, isDelayed }),
+    start: (ownerId: string) => admission.admit({ ownerId, isDelayed: false }, () => create(store, ownerId)),
+    delay: (ownerId: string) =>
+      admission.admit({ ownerId, isDelayed: true }, () => create(store, ownerId, Date.now() + HOUR)),
   };
 }
 
-async function create(store: ExecutionStore, ownerId: string): Promise<string> {
+async function create(store: ExecutionStore, ownerId: string, startAt?: number): Promise<string> {
   const { id } = await store.create({
     id: createUuidV7(),
     owner: createOwner(ownerId),
@@ -39,6 +41,7 @@ async function create(store: ExecutionStore, ownerId: string): Promise<string> {
     timeoutSeconds: 60,
     body: Buffer.from("{}"),
     references: {},
+    ...(startAt === undefined ? {} : { startAt }),
   });
   return id;
 }
@@ -172,4 +175,28 @@ test("Retry-After says when there will be a place: by what ends, the owners who 
   clock.now += 3_600 * SECOND;
   await refuse(start("A"));
   expect(await refuse(start("A"))).toEqual(["RATE_LIMITED", 300]);
+});
+
+test("what is to begin later counts by owner alone: no number of it keeps others, or what its owner starts at once, from starting", async () => {
+  const { clock, start, delay, check, store } = open({ perOwner: 3, total: 4 });
+  const delayed: string[] = [];
+  for (const owner of ["A", "B", "C"])
+    for (let index = 0; index < 3; index++) delayed.push(await delay(owner));
+  clock.now += 2 * SECOND;
+  expect(await refuse(start("D"))).toBe("accepted");
+  expect(await refuse(start("A"))).toBe("accepted");
+  expect(await refuse(delay("A"))).toEqual(["RATE_LIMITED", 60]);
+  expect(await refuse(check("A", true))).toEqual(["RATE_LIMITED", 60]);
+  await check("A");
+  expect(await refuse(delay("D"))).toBe("accepted");
+  await store.cancel(delayed[0] ?? "", "A");
+  clock.now += 2 * SECOND;
+  expect(await refuse(delay("A"))).toBe("accepted");
+  expect(await refuse(delay("A"))).toEqual(["RATE_LIMITED", 60]);
+});
+
+test("starts for later at the same moment are no more than their owner may have", async () => {
+  const { delay } = open({ perOwner: 5 });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => refuse(delay("A"))));
+  expect(answers.filter((answer) => !Array.isArray(answer))).toHaveLength(5);
 });

@@ -32,15 +32,21 @@ const MAX_RETRY_SECONDS = 300;
  */
 export interface Admission {
   /** Runs `create` unless a limit is reached. @throws Problem RATE_LIMITED (the owner's limit), UNAVAILABLE (the total limit) */
-  readonly admit: <T>(ownerId: string, create: () => Promise<T>) => Promise<T>;
+  readonly admit: <T>(start: AdmittedStart, create: () => Promise<T>) => Promise<T>;
   /** Whether `admit` would refuse now; nothing is counted. @throws Problem as `admit` */
-  readonly check: (ownerId: string) => Promise<void>;
+  readonly check: (start: AdmittedStart) => Promise<void>;
   readonly close: () => void;
+}
+
+/** Whose a start is, and whether it is for later. */
+interface AdmittedStart {
+  readonly ownerId: string;
+  readonly isDelayed: boolean;
 }
 
 /** What is counted, and against which limits. */
 export interface AdmissionOptions {
-  readonly store: Pick<ExecutionStore, "countPending" | "subscribe">;
+  readonly store: Pick<ExecutionStore, "countPending" | "countDelayed" | "subscribe">;
   readonly limits: QueueLimits;
   /** Milliseconds; default: the monotonic clock. */
   readonly now?: () => number;
@@ -75,8 +81,11 @@ export function createAdmission({ store, limits, now = readMonotonic }: Admissio
     if (isFull(ownerId)) await queue.settle();
   };
 
+  // A second count, asked for by starts for later only.
+  const delayed = createDelayedAdmission(store, limits.perOwner, now);
   return {
-    admit: async (ownerId, create) => {
+    admit: async ({ ownerId, isDelayed }, create) => {
+      if (isDelayed) return await delayed.admit(ownerId, create);
       await prepare(ownerId);
       // At once: others are counted meanwhile.
       if (isFull(ownerId)) {
@@ -85,11 +94,41 @@ export function createAdmission({ store, limits, now = readMonotonic }: Admissio
       }
       return queue.add(ownerId, create);
     },
-    check: async (ownerId) => {
+    check: async ({ ownerId, isDelayed }) => {
+      if (isDelayed) return await delayed.check(ownerId);
       await prepare(ownerId);
       if (isFull(ownerId)) throw refuse(ownerId, 1);
     },
     close: unsubscribe,
+  };
+}
+
+/**
+ * What is to begin later counts by owner alone, as many as may wait besides, and not in total: for days nothing makes room among it, so that a few
+ * owners could have had the starts of all others refused. What the disk has no room for is refused by the disk guard.
+ */
+function createDelayedAdmission(
+  store: Pick<ExecutionStore, "countDelayed">,
+  perOwner: number,
+  now: () => number,
+) {
+  const queue = createQueueCount({ countPending: store.countDelayed }, () => undefined, now);
+  const isFull = (ownerId: string): boolean => queue.of(ownerId) >= perOwner;
+  const prepare = async (ownerId: string): Promise<void> => {
+    queue.refresh();
+    if (isFull(ownerId)) await queue.settle();
+  };
+  return {
+    check: async (ownerId: string): Promise<void> => {
+      await prepare(ownerId);
+      if (isFull(ownerId)) throw createDelayedProblem(perOwner);
+    },
+    admit: async <T>(ownerId: string, create: () => Promise<T>): Promise<T> => {
+      await prepare(ownerId);
+      // At once: others are counted meanwhile.
+      if (isFull(ownerId)) throw createDelayedProblem(perOwner);
+      return queue.add(ownerId, create);
+    },
   };
 }
 
@@ -108,6 +147,23 @@ function createTotalProblem(limit: number, seconds: number): Problem {
     "UNAVAILABLE",
     `Too many executions wait to start (${limit}, the most for all callers together); nothing was accepted. Try again in ${seconds} s.`,
     { headers: { "retry-after": String(seconds) } },
+  );
+}
+
+/** Nobody knows when the next one is due. */
+const DELAYED_RETRY_SECONDS = 60;
+
+function createDelayedProblem(limit: number): Problem {
+  return new Problem(
+    "RATE_LIMITED",
+    `${limit} executions already wait for the time of their startAt, the most for one subscription (for jobs: organisation). Start later, or cancel some.`,
+    {
+      headers: {
+        "retry-after": String(DELAYED_RETRY_SECONDS),
+        "ratelimit-policy": `"delayed";q=${limit}`,
+        ratelimit: `"delayed";r=0;t=${DELAYED_RETRY_SECONDS}`,
+      },
+    },
   );
 }
 

@@ -42,7 +42,7 @@ import { pinNamed } from "./pin-inputs.ts";
 import { createRehearsal } from "./rehearse.ts";
 import type { Rehearsal } from "./rehearse.ts";
 import { acceptStartBody } from "./start-body.ts";
-import { chooseTimes, requireNear } from "./start-times.ts";
+import { chooseTimes, isLater, requireNear } from "./start-times.ts";
 import { requireWebhooks } from "./start-webhooks.ts";
 import type { StartWebhooks } from "./start-webhooks.ts";
 import { createFollowers } from "./followers.ts";
@@ -262,7 +262,8 @@ async function start(
     output: findOutputPool(target.inputSchema, body),
   };
   // Pinned within: who is refused has nothing looked at.
-  const record = await admission.admit(owner.id, async () => {
+  const place = { ownerId: owner.id, isDelayed: isLater(body.startAt, now()) };
+  const record = await admission.admit(place, async () => {
     if (body.webhookUrl !== undefined) await webhooks?.prepare(owner);
     return store.create({
       id,

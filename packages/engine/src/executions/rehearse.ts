@@ -11,7 +11,7 @@ import { pinNamed } from "./pin-inputs.ts";
 import type { Pinners } from "./pin-inputs.ts";
 import { acceptStartBody } from "./start-body.ts";
 import type { RetentionDays } from "./retention.ts";
-import { chooseTimes, requireNear } from "./start-times.ts";
+import { chooseTimes, isLater, requireNear } from "./start-times.ts";
 import { requireWebhooks } from "./start-webhooks.ts";
 import type { StartWebhooks } from "./start-webhooks.ts";
 import { applyPolicy } from "./start-policy.ts";
@@ -57,7 +57,7 @@ export function createRehearsal({
     requireNear(body.startAt, { now: now(), keptDays: retentionDays.result });
     requireWebhooks(body, webhooks);
     validator(target.id, target.inputSchema, body);
-    await admission.check(owner.id);
+    await admission.check({ ownerId: owner.id, isDelayed: isLater(body.startAt, now()) });
     const pools = findPools(target.inputSchema, body);
     const output = findOutputPool(target.inputSchema, body);
     await pinNamed(pinners, { body, pools, output }, owner);

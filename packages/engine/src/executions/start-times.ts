@@ -56,6 +56,11 @@ export function findTimeErrors({
   return errors;
 }
 
+/** Whether a start is held until that time; both in milliseconds since the epoch. */
+export function isLater(startAt: number | undefined, now: number): boolean {
+  return startAt !== undefined && startAt > now;
+}
+
 /** What the times in a body make of its start. */
 export function chooseTimes({
   startAt,

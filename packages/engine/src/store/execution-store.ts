@@ -332,8 +332,10 @@ export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, 
   readonly sweep: () => Promise<number>;
   /** What is PENDING past the deadline of its start becomes FAILED/START_DEADLINE_EXCEEDED. Returns the number of executions. */
   readonly expire: () => Promise<number>;
-  /** Number of pending executions by owner, those that are held included; owners without any are left out. */
+  /** Number of pending executions by owner, without those of `countDelayed`; owners without any are left out. */
   readonly countPending: () => Promise<ReadonlyMap<string, number>>;
+  /** The same of those that are held until the time that their start has asked for (START_AT). */
+  readonly countDelayed: () => Promise<ReadonlyMap<string, number>>;
   /** Places in the queue, in its order, see SURVEY. */
   readonly surveyQueue: () => Promise<readonly QueuePlace[]>;
   /** Who waits for a place of a limit, see LIMIT_SURVEY. */

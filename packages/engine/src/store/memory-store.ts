@@ -53,13 +53,8 @@ export function createMemoryStore(noteState?: NoteState): MemoryStore {
     ...createReleases(entries, limits),
     setLimits: limits.setLimits,
     surveyLimits: limits.surveyLimits,
-    countPending: async () => {
-      const counts = new Map<string, number>();
-      for (const { record } of entries.byId.values()) {
-        if (record.status === "PENDING") counts.set(record.ownerId, (counts.get(record.ownerId) ?? 0) + 1);
-      }
-      return counts;
-    },
+    countPending: async () => countPending(entries, false),
+    countDelayed: async () => countPending(entries, true),
     surveyQueue: async () =>
       entries
         .listPending()
@@ -71,6 +66,16 @@ export function createMemoryStore(noteState?: NoteState): MemoryStore {
     listWorkers: async () => workers.list(),
     subscribe: entries.subscribe,
   };
+}
+
+/** By owner. */
+function countPending({ byId }: MemoryEntries, isDelayed: boolean): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { record, held } of byId.values()) {
+    if (record.status === "PENDING" && (held === "START_AT") === isDelayed)
+      counts.set(record.ownerId, (counts.get(record.ownerId) ?? 0) + 1);
+  }
+  return counts;
 }
 
 /** How executions come to be there. */

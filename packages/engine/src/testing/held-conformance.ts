@@ -94,7 +94,7 @@ export function describeHeld(use: Use): void {
     expect((await read(store, execution)).status).toBe("FAILED");
   });
 
-  test("what is held counts as pending of its owner, and takes no turn of its owner's", async () => {
+  test("what is to begin later is counted by itself, and takes no turn of its owner's", async () => {
     const store = use();
     await emptyQueue(store);
     const owner = createOwner();
@@ -103,7 +103,8 @@ export function describeHeld(use: Use): void {
     const alone = createExecution();
     await Promise.all([first, second].map((execution) => store.create(execution)));
     await store.create(alone);
-    expect((await store.countPending()).get(owner.id)).toBe(7);
+    expect((await store.countPending()).get(owner.id)).toBe(2);
+    expect((await store.countDelayed()).get(owner.id)).toBe(5);
     expect(await claimIds(store)).toEqual([first.id, alone.id, second.id]);
     for (const { id } of held) await store.cancel(id, owner.id);
   });

@@ -32,7 +32,7 @@ import { createProgressWriter, readCheckpoint } from "./progress.ts";
 import { readDigests } from "./read-digests.ts";
 import { readChanges } from "./read-changes.ts";
 import { readLog } from "./read-log.ts";
-import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
+import { countDelayed, countPending, findExecution, listExecutions, readResult } from "./read.ts";
 import { createRelease } from "./release.ts";
 import { surveyLimits } from "./survey-limits.ts";
 import { surveyQueue } from "./survey-queue.ts";
@@ -223,5 +223,6 @@ function createReads(database: Database) {
     wasRemoved: (id) => wasRemoved(database, id),
     list: (ownerId, filter) => listExecutions(database, ownerId, filter),
     countPending: () => countPending(database),
+    countDelayed: () => countDelayed(database),
   } satisfies Partial<ExecutionStore>;
 }

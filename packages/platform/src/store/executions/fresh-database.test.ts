@@ -77,6 +77,7 @@ async function callRest(store: PostgresExecutionStore): Promise<void> {
   await store.surveyLimits();
   await store.releaseDue();
   await store.countPending();
+  await store.countDelayed();
   await store.surveyQueue();
   const capacity = { cpu: 1, memory: 1 };
   const free = capacity;
