@@ -190,6 +190,38 @@ test("a stream ends with the key, and with the membership, of its reader", async
   expect(await readProblem(await send(urls.gateway, token))).toBe("401 UNAUTHENTICATED");
 });
 
+test("who waits for a page gets none once the key was revoked, and who has left gives the place back", async () => {
+  // An organisation of its own: places of other tests may not be given back yet.
+  const tenant = await createTestUser(instance);
+  const [other, trying] = await Promise.all([
+    createTestClient(instance, tenant, service),
+    createTestClient(instance, tenant, service),
+  ]);
+  const [token, tryingToken] = await Promise.all([
+    fetchAccessToken(instance, other),
+    fetchAccessToken(instance, trying),
+  ]);
+  const { cursor } = await readPage(urls.gateway, token);
+  const waiting = send(`${urls.gateway}?after=${cursor}`, token, { prefer: "wait=60" });
+  const leaving = new AbortController();
+  const left = Array.from({ length: ROOM - 1 }, () =>
+    fetch(`${urls.gateway}?after=${cursor}`, {
+      headers: { authorization: `Bearer ${token}`, prefer: "wait=60" },
+      signal: leaving.signal,
+    }).catch(() => "left"),
+  );
+  const tryToWait = async () =>
+    (await send(`${urls.gateway}?after=${cursor}`, tryingToken, { prefer: "wait=1" })).status;
+  await waitUntil(async () => (await tryToWait()) === 429);
+  leaving.abort();
+  expect(await Promise.all(left)).toEqual(["left", "left"]);
+  await waitUntil(async () => (await tryToWait()) === 200);
+  await instance.stores.accessKeys.revoke(tenant.organisationId, other.applicationId, other.keyId);
+  await waitUntil(async () => (await send(urls.gateway, token)).status === 401);
+  await start({ kind: "subscription", id: other.subscriptionId, organisationId: tenant.organisationId });
+  expect(await readProblem(await waiting)).toBe("401 UNAUTHENTICATED");
+});
+
 test("what cannot be read is refused: a foreign token, a bad or expired cursor, a bad limit, too many readers", async () => {
   const token = await fetchAccessToken(instance, client);
   expect(await readProblem(await send(urls.gateway, consumer.token))).toBe("401 UNAUTHENTICATED");
