@@ -148,7 +148,9 @@ async function findRepeated(
   }
   if (row?.isOwnerEnded) return refuseEnded(owner);
   const refusal = row?.quota && refuseBeyondLimit(row.quota, row.started);
-  if (refusal === undefined && mayHaveRoom) return AGAIN;
+  // Its key was taken in the statement, and has grown too old since.
+  const hasExpired = execution.key !== undefined;
+  if (refusal === undefined && (mayHaveRoom || hasExpired)) return AGAIN;
   return refusal ?? new Problem("CONFLICT", `The id ${id} belongs to another execution.`);
 }
 

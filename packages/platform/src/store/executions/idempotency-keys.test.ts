@@ -172,6 +172,32 @@ test("a key counts for 24 hours, whether it was removed by then or not", async (
   expect([ids.size, ids.has(first.id), await countKeys(owner)]).toEqual([1, false, 1]);
 });
 
+test("a key that expires while it is looked at lets the start through, as if it had come a moment later", async () => {
+  const owner = createOwner();
+  const key = createKey();
+  const first = await scene.store.create(createExecution({ owner, key }));
+  const database = createExecutionDatabase(scene.home.target, scene.home);
+  let looks = 0;
+  const query: typeof database.query = async (statement) => {
+    if (statement.name === "idempotency-key-find") {
+      looks += 1;
+      await scene.home.database.query({
+        text: "update idempotency_key set created_at = created_at - interval '24 hours' where owner_id = $1",
+        values: [owner.id],
+      });
+    }
+    return database.query(statement);
+  };
+  const store = createPostgresExecutionStore({ database: { ...database, query } });
+  onTestFinished(async () => {
+    await store.close();
+    await database.close();
+  });
+  const next = await store.create(createExecution({ owner, key }));
+  expect([next.isRepeated, next.id === first.id, looks]).toEqual([undefined, false, 1]);
+  expect([await countExecutions(owner), await countKeys(owner)]).toEqual([2, 1]);
+});
+
 /** The same key with another request: what is too old conflicts with nothing. */
 const createKeyAnew = ({ keyHash }: ReturnType<typeof createKey>) => ({
   keyHash,
