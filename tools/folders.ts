@@ -56,6 +56,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/python/sandbox/seccomp",
   ],
   "engine/versions": ["engine/environments", "engine/project", "engine/python/port"],
+  "engine/webhooks": [],
   "engine/store": ["engine/content", "engine/python/port"],
   "engine/queue": ["engine/store"],
   "engine/executions": [
@@ -89,6 +90,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/base",
     "engine/executions",
     "engine/queue",
+    "engine/webhooks",
     "platform/secrets",
     "platform/store/webhooks",
   ],
@@ -162,6 +164,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "platform/store/webhooks": [
     "engine/base",
     "engine/store",
+    "engine/webhooks",
     "platform/postgres",
     "platform/store/audit",
     "platform/store/base",
@@ -264,6 +267,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/project",
     "engine/store",
     "engine/versions",
+    "engine/webhooks",
     "platform/access",
     "platform/accounts",
     "platform/disk",

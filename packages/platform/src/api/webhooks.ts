@@ -7,7 +7,7 @@ import type { DeliveryRecord } from "../store/webhooks/deliveries.ts";
 import type { WebhookKey, WebhookRecord } from "../store/webhooks/webhooks.ts";
 import type { Stores } from "../store/stores.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
-import { describeTest } from "../webhooks/message.ts";
+import { describeTest } from "@platform/engine/webhooks/message";
 import type { PlatformCaller } from "./caller.ts";
 
 type Handlers = OperationHandlers<typeof WEBHOOKS_API, PlatformCaller>;

@@ -1,8 +1,8 @@
 import { SECOND } from "@platform/engine/base/time";
 import { fanOut } from "../store/webhooks/fan-out.ts";
 import { createDeliverer } from "../webhooks/deliverer.ts";
-import { describeChange } from "../webhooks/message.ts";
-import { createAddressPolicy } from "../webhooks/outside-addresses.ts";
+import { describeChange } from "@platform/engine/webhooks/message";
+import { createAddressPolicy } from "@platform/engine/webhooks/outside-addresses";
 import { createWebhooks } from "../webhooks/webhooks.ts";
 import type { Shared } from "./shared.ts";
 

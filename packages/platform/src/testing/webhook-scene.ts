@@ -11,8 +11,8 @@ import {
 import { fanOut } from "../store/webhooks/fan-out.ts";
 import { createDeliverer } from "../webhooks/deliverer.ts";
 import type { Deliverer } from "../webhooks/deliverer.ts";
-import { describeChange } from "../webhooks/message.ts";
-import { createAddressPolicy } from "../webhooks/outside-addresses.ts";
+import { describeChange } from "@platform/engine/webhooks/message";
+import { createAddressPolicy } from "@platform/engine/webhooks/outside-addresses";
 import { createWebhooks } from "../webhooks/webhooks.ts";
 import { TEST_SECRET, createTestInstance } from "./instance.ts";
 import { createTestDatabase } from "./test-database.ts";

@@ -16,8 +16,8 @@ import type { TestInstance } from "../testing/instance.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createDeliverer } from "./deliverer.ts";
-import { describeChange, describeTest } from "./message.ts";
-import { createAddressPolicy } from "./outside-addresses.ts";
+import { describeChange, describeTest } from "@platform/engine/webhooks/message";
+import { createAddressPolicy } from "@platform/engine/webhooks/outside-addresses";
 import { createWebhooks } from "./webhooks.ts";
 import type { Webhooks } from "./webhooks.ts";
 

@@ -6,9 +6,9 @@ import type { TakeResult } from "@platform/engine/queue/take-machine";
 import type { DeliveryClaim, DeliveryStore } from "../store/webhooks/deliveries.ts";
 import type { FanOut } from "../store/webhooks/fan-out.ts";
 import { decideDelivery } from "./delivery-schedule.ts";
-import { sendWebhook } from "./send-webhook.ts";
-import type { WebhookCall, WebhookSender } from "./send-webhook.ts";
-import { signMessage } from "./sign.ts";
+import { sendWebhook } from "@platform/engine/webhooks/send-webhook";
+import type { WebhookCall, WebhookSender } from "@platform/engine/webhooks/send-webhook";
+import { signMessage } from "@platform/engine/webhooks/sign";
 import type { Webhooks } from "./webhooks.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { HOUR, MINUTE, SECOND } from "@platform/engine/base/time";
 import type { DeliveryEnd } from "../store/webhooks/deliveries.ts";
-import type { WebhookAnswer } from "./send-webhook.ts";
+import type { WebhookAnswer } from "@platform/engine/webhooks/send-webhook";
 
 /** Pauses after the first failures; then always the last one, until a day is over. Milliseconds. */
 const PAUSES_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR];

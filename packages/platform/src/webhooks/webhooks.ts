@@ -13,7 +13,7 @@ import type {
   WebhookScope,
   WebhookStore,
 } from "../store/webhooks/webhooks.ts";
-import { createWebhookSecret } from "./sign.ts";
+import { createWebhookSecret } from "@platform/engine/webhooks/sign";
 
 /** A webhook with a secret that is shown once. */
 interface ShownWebhook {

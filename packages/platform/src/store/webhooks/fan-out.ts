@@ -1,31 +1,10 @@
 import { createHash } from "node:crypto";
-import type { ExecutionStatus } from "@platform/contract/execution";
 import { createUuidV7 } from "@platform/engine/base/uuid";
+import type { Change, Message } from "@platform/engine/webhooks/message";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 import { WEBHOOK_URL } from "../executions/create-statement.ts";
 import { lookUp } from "../executions/lookup.ts";
-
-/** A change of an execution of which a webhook is told, as the feed has it. */
-export interface Change {
-  readonly executionId: string;
-  readonly status: ExecutionStatus;
-  /** Why it did not succeed; null: no reason is known, or none is needed. */
-  readonly code: string | null;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly serviceKey: string;
-  /** MAJOR.MINOR.PATCH */
-  readonly version: string;
-  /** Null: a job. */
-  readonly subscriptionId: string | null;
-}
-
-/** What a change is sent as. */
-export interface Message {
-  readonly event: string;
-  readonly body: string;
-}
 
 /** Events of the feed that one transaction reads. */
 const AT_ONCE = 500;

@@ -4,9 +4,9 @@ import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import type { LookupFunction } from "node:net";
 import { parseWebhookUrl } from "@platform/contract/webhook-url";
-import { KILOBYTE } from "@platform/engine/base/bytes";
-import { readMonotonic } from "@platform/engine/base/monotonic";
-import { getCode } from "@platform/engine/base/thrown";
+import { KILOBYTE } from "../base/bytes.ts";
+import { readMonotonic } from "../base/monotonic.ts";
+import { getCode } from "../base/thrown.ts";
 import type { AddressPolicy } from "./outside-addresses.ts";
 import { resolveName } from "./resolve-name.ts";
 import type { ResolveName } from "./resolve-name.ts";
@@ -53,7 +53,6 @@ export async function sendWebhook(
   signal: AbortSignal,
 ): Promise<WebhookAnswer> {
   const since = readMonotonic();
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(sender.timeoutMs)]);
   const finish = (status: number | null, failure: string | null) => ({
     status,
     failure,
@@ -64,14 +63,33 @@ export async function sendWebhook(
   const host = target.hostname.replace(/^\[(.*)\]$/, "$1");
   // An address is called without being looked up.
   if (isIP(host) !== 0 && !sender.isAllowed(host)) return finish(null, REFUSED);
+  const ended = endWithin(sender.timeoutMs, signal);
   try {
-    const answer = await call(target, { headers, body }, { ...sender, signal: ended });
+    const answer = await call(target, { headers, body }, { ...sender, signal: ended.signal });
     const { statusCode = 0 } = answer;
     await readToEnd(answer);
     return finish(statusCode, null);
   } catch (error) {
-    return finish(null, explain(error, { isStopped: signal.aborted, isLate: ended.aborted, sender }));
+    return finish(null, explain(error, { isStopped: signal.aborted, isLate: ended.signal.aborted, sender }));
+  } finally {
+    ended.release();
   }
+}
+
+/** Aborts after the time or with the signal. Not by `AbortSignal.any`, which the first releases of Node.js 18 lack. */
+function endWithin(timeoutMs: number, signal: AbortSignal) {
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  const timer = setTimeout(end, timeoutMs);
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  return {
+    signal: ending.signal,
+    release: () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+    },
+  };
 }
 
 async function call(

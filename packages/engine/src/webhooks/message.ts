@@ -1,7 +1,27 @@
 import type { ExecutionStatus } from "@platform/contract/execution";
 import { formatTimestamp } from "@platform/contract/execution";
 import type { WebhookEvent } from "@platform/contract/platform-api/webhooks";
-import type { Change, Message } from "../store/webhooks/fan-out.ts";
+
+/** A change of an execution of which a webhook is told, as the feed has it. */
+export interface Change {
+  readonly executionId: string;
+  readonly status: ExecutionStatus;
+  /** Why it did not succeed; null: no reason is known, or none is needed. */
+  readonly code: string | null;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly serviceKey: string;
+  /** MAJOR.MINOR.PATCH */
+  readonly version: string;
+  /** Null: a job. */
+  readonly subscriptionId: string | null;
+}
+
+/** What a change is sent as. */
+export interface Message {
+  readonly event: string;
+  readonly body: string;
+}
 
 /** The event of a status. */
 function nameEvent(status: ExecutionStatus): WebhookEvent {

@@ -14,6 +14,14 @@ export function createWebhookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
+/** Whether receivers can verify by it: `whsec_` and base64 of 24 to 64 bytes. */
+export function isWebhookSecret(text: string): boolean {
+  const [, base64] = /^whsec_([A-Za-z0-9+/]{32,88}={0,2})$/.exec(text) ?? [];
+  if (base64 === undefined) return false;
+  const bytes = Buffer.from(base64, "base64");
+  return bytes.toString("base64") === base64 && bytes.length >= 24 && bytes.length <= 64;
+}
+
 /** What is signed. */
 export interface SignedMessage {
   /** The same for each attempt: receivers tell repetitions by it. */

@@ -1,5 +1,5 @@
 import { Resolver } from "node:dns/promises";
-import { SECOND } from "@platform/engine/base/time";
+import { SECOND } from "../base/time.ts";
 
 /** Of one question to one server, and how often each is asked. */
 const TIMEOUT_MS = 2 * SECOND;
