@@ -1,8 +1,12 @@
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MINUTE } from "@platform/engine/base/time";
 import { buildCli } from "../build.ts";
@@ -186,6 +190,39 @@ test(
       });
     } finally {
       await served.close();
+    }
+  },
+  MINUTE,
+);
+
+test(
+  "serve tells the URL of a start its end on Node.js 18, signed",
+  async () => {
+    const received: { readonly headers: Record<string, string>; readonly body: string }[] = [];
+    const receiver = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.once("end", () => {
+        const body = Buffer.concat(chunks).toString();
+        received.push({ headers: request.headers as Record<string, string>, body });
+        response.writeHead(204).end();
+      });
+    }).listen(0, "127.0.0.1");
+    await once(receiver, "listening");
+    const { port } = receiver.address() as AddressInfo;
+    const served = await serveProject("def run():\n    return {}\n", { node, program });
+    try {
+      const { webhookSecret } = JSON.parse(served.running.stdout()) as { webhookSecret: string };
+      await served.execute({ webhookUrl: `http://localhost:${port}/hook` });
+      const message = await waitFor("the message", () => received[0]);
+      expect(new Webhook(webhookSecret).verify(message.body, message.headers)).toMatchObject({
+        type: "execution.succeeded",
+      });
+      expect(served.running.stderr()).not.toMatch(/Warning|Deprecat/);
+    } finally {
+      await served.close();
+      receiver.closeAllConnections();
+      receiver.close();
     }
   },
   MINUTE,

@@ -9,6 +9,8 @@ import { findServeAssets } from "../base/assets.ts";
 import type { Output } from "../base/output.ts";
 import { describePolicy } from "../project/describe-policy.ts";
 import { checkPolicy, readPolicyFile } from "../serve/policy-file.ts";
+import { readWebhookSettings } from "../serve/webhook-settings.ts";
+import type { WebhookSettings } from "../serve/webhook-settings.ts";
 import { FAULTS, parseFaults } from "../serve/fault-table.ts";
 import type { Fault } from "../serve/fault-table.ts";
 import type { PolicySettings } from "../serve/local-policy.ts";
@@ -32,6 +34,7 @@ export const serveCommand = defineCommand({
     "Every edit reloads the code and the requirements; if an import fails, the error is shown and the server keeps running.",
     "Each folder below that of --pools is a data pool, each file in it a file that dataRef and paramsRef can name: the server prints the reference of each when it starts. They are the same at every start. To have those of the platform, save the list of the files of the pool (GET /api/data-pools/{id}/files) beside the folder, for the folder Maps as Maps.json.",
     "--policy limits, orders and retries executions as the platform does with the same policy; all requests count as of one subscription. Edits of the file are reloaded as well.",
+    "The URL that a start names as webhookUrl is told the end of its execution, signed as on a platform, with four tries within half a minute: on this machine (localhost), in the internet, and in the ranges of --webhook-open. The secret is printed at the start.",
     `--fault lets things go wrong as they do on a platform: the nth start has the same fate for the same seed. Of requests: ${listFaults("request")}. Of executions: ${listFaults("execution")}.`,
     "Code is isolated as well as this machine allows; the isolation level (A to D) is printed at the start. Ctrl-C stops the server.",
   ],
@@ -79,6 +82,18 @@ export const serveCommand = defineCommand({
       description:
         "Run executions by this policy, a JSON file as for 'platform services policy --set'; - is standard input",
     },
+    webhookSecret: {
+      kind: "text",
+      placeholder: "secret",
+      description:
+        "Sign messages to webhookUrl with this secret: whsec_ and base64 of 24 to 64 bytes (default: a new one)",
+    },
+    webhookOpen: {
+      kind: "text",
+      placeholder: "ranges",
+      description:
+        "Private ranges in which webhookUrl may be too, separated by commas, such as 192.168.0.0/16",
+    },
     pools: {
       kind: "text",
       placeholder: "folder",
@@ -105,6 +120,7 @@ export const serveCommand = defineCommand({
     const faults = options.fault === undefined ? [] : parseFaults(options.fault);
     const faultSeed = options.faultSeed ?? randomInt(LARGEST_SEED);
     const policy = options.policy === undefined ? null : await openPolicy(context, options.policy);
+    const webhooks = readWebhookSettings({ secret: options.webhookSecret, open: options.webhookOpen });
     const progress = context.output.startProgress("Preparing the project");
     let server: LocalServer;
     try {
@@ -119,13 +135,14 @@ export const serveCommand = defineCommand({
         faults,
         faultSeed,
         policy,
+        webhooks,
         signal: context.signal,
         ...findServeAssets(),
       });
     } finally {
       progress.stop();
     }
-    printAddresses(context, server, { faults, faultSeed, policy: policy?.policy ?? null });
+    printAddresses(context, server, { faults, faultSeed, policy: policy?.policy ?? null, webhooks });
     if (options.pools !== DEFAULT_POOLS && !existsSync(resolve(context.directory, options.pools)))
       context.output.note(`  Data pools     none: there is no folder ${options.pools} yet`);
     await waitForAbort(context.signal);
@@ -146,12 +163,13 @@ interface Conditions {
   readonly faults: readonly Fault[];
   readonly faultSeed: number;
   readonly policy: ServicePolicy | null;
+  readonly webhooks: WebhookSettings;
 }
 
 function printAddresses(
   context: CommandContext,
   server: LocalServer,
-  { faults, faultSeed, policy }: Conditions,
+  { faults, faultSeed, policy, webhooks }: Conditions,
 ): void {
   const { output } = context;
   const { url, version, sandbox } = server;
@@ -168,6 +186,8 @@ function printAddresses(
   if (faults.length > 0)
     output.print(`  Faults         ${faults.map(describeFault).join(", ")} (--fault-seed ${faultSeed})`);
   if (policy !== null) printPolicy(output, policy);
+  const { secret, isGiven } = webhooks;
+  output.print(`  Webhooks       signed with ${isGiven ? "the secret of --webhook-secret" : secret}`);
   printPools(output, server.dataPools);
   output.print("Edits are reloaded. Ctrl-C stops the server.");
   if (!output.isJson) return;
@@ -178,6 +198,7 @@ function printAddresses(
     sandbox: sandbox.level,
     ...(faults.length === 0 ? {} : { faults: faults.map(describeFault), faultSeed }),
     ...(policy === null ? {} : { policy }),
+    webhookSecret: secret,
     dataPools: server.dataPools.pools.map(({ id, name, files }) => ({
       name,
       dataPoolId: id,

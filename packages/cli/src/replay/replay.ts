@@ -60,6 +60,7 @@ export async function replay(session: Session, given: ReplayGiven): Promise<Repl
       faults: [],
       faultSeed: 0,
       policy: null,
+      webhooks: null,
       output: toNotes(given.output),
     });
     try {

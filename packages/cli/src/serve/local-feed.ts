@@ -7,10 +7,7 @@ import { createStreamRoom } from "@platform/engine/executions/stream-room";
 import { answerFeed } from "@platform/engine/http/answer-feed";
 import type { FeedView } from "@platform/engine/http/answer-feed";
 import { registerOperations } from "@platform/engine/http/pipeline";
-
-/** What is served here is no service of a platform. */
-const NO_SERVICE = "00000000-0000-0000-0000-000000000000";
-const VERSION = "local";
+import { LOCAL_SERVICE_KEY, LOCAL_VERSION } from "./local-service.ts";
 
 /** `GET /events` of the local server, as the gateway has it below its origin. */
 export async function registerLocalFeed(app: FastifyInstance, feed: MemoryFeed): Promise<void> {
@@ -23,7 +20,7 @@ export async function registerLocalFeed(app: FastifyInstance, feed: MemoryFeed):
       return { items, position: events.at(-1)?.position ?? question.after };
     },
     encode: feed.encode,
-    enter: () => room.take(VERSION),
+    enter: () => room.take(LOCAL_VERSION),
   };
   // Before the server waits for its connections.
   app.addHook("preClose", async () => feed.close());
@@ -42,8 +39,8 @@ function toItem({ position, at, record }: MemoryFeedEvent, encode: MemoryFeed["e
     status,
     ...(failure === null ? {} : { code: failure.code }),
     at: formatTimestamp(at),
-    serviceKey: NO_SERVICE,
-    version: VERSION,
+    serviceKey: LOCAL_SERVICE_KEY,
+    version: LOCAL_VERSION,
     subscriptionId: null,
     kind: "job",
   };

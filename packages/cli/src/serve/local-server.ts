@@ -23,7 +23,6 @@ import { createHttpServer } from "@platform/engine/http/server";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createJsonCheck } from "@platform/engine/json-check/json-check";
 import type { JsonCheck } from "@platform/engine/json-check/json-check";
-import { createMemoryStore } from "@platform/engine/store/memory-store";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { PythonRuntime } from "@platform/engine/python/port/runtime";
@@ -36,10 +35,8 @@ import { UserError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import type { Output } from "../base/output.ts";
 import type { Settings } from "../base/settings.ts";
-import { createAnnouncingStore } from "./announcing-store.ts";
 import { ENVIRONMENT_FILE } from "./environment-file.ts";
 import type { Fault } from "./fault-table.ts";
-import { createHoldingStore } from "./holding-store.ts";
 import { createFaultInjection } from "./inject-faults.ts";
 import type { FaultInjection } from "./inject-faults.ts";
 import { createKeptContents } from "./kept-contents.ts";
@@ -50,6 +47,8 @@ import { createLocalOpenApi } from "./local-openapi.ts";
 import { createLocalReceipts } from "./local-receipts.ts";
 import { createLocalPolicy, listPolicyFiles } from "./local-policy.ts";
 import type { LocalPolicy, PolicySettings } from "./local-policy.ts";
+import { createLocalStore } from "./local-store.ts";
+import type { LocalWebhooks } from "./local-webhooks.ts";
 import { createLocalVersions } from "./local-versions.ts";
 import type { LoadedVersion, LocalVersions } from "./local-versions.ts";
 import { chooseEnvironmentsDirectory } from "./environments-directory.ts";
@@ -60,6 +59,7 @@ import { printFailure, reloadAll } from "./reload-all.ts";
 import { createServerLogger } from "./server-logger.ts";
 import type { ServerLogger } from "./server-logger.ts";
 import { watchProject } from "./watch-project.ts";
+import type { WebhookSettings } from "./webhook-settings.ts";
 
 /** Store and worker are the same process, so a lease need not detect a lost worker; it must outlast suspending a laptop. */
 const LEASE_SECONDS = 6 * 60 * 60;
@@ -90,6 +90,8 @@ export interface LocalServerOptions {
   readonly faultSeed: number;
   /** Null: none, so that all is as platform.json says. */
   readonly policy: PolicySettings | null;
+  /** Null: starts that name a URL are refused. */
+  readonly webhooks: WebhookSettings | null;
   /** Aborts the preparation of Python environments. */
   readonly signal: AbortSignal;
   /** Folder of the Python runner; default: that of the engine's sources. */
@@ -148,8 +150,8 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const python = await startPython(starting, directory, results);
   const contents = createKeptContents(join(directory, "contents"));
   const feed = createMemoryFeed();
-  const memory = createMemoryStore(feed.add);
-  const holding = createHoldingStore(createAnnouncingStore(memory, output), contents);
+  const local = createLocalStore({ ...starting, feed, contents, output, settings: options.webhooks });
+  const { memory, webhooks } = local;
   const faults = createFaultInjection({
     faults: options.faults,
     seed: options.faultSeed,
@@ -157,7 +159,7 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
       output.note(`${output.paintNote("yellow", "fault")} ${name}: ${cleanText(whom)}`),
     signal: options.signal,
   });
-  const persisting = persistLocally(holding, { root: options.dataPoolsDirectory, results });
+  const persisting = persistLocally(local.store, { root: options.dataPoolsDirectory, results });
   const store = faults.wrapStore(persisting);
   const capacity = measureCapacity();
   const exclude = findExcluded(options);
@@ -182,7 +184,7 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
     options.jsonThreadFile === undefined ? {} : { threadFile: options.jsonThreadFile },
   );
   closers.add("check of JSON", jsonCheck.close);
-  const given = { store, versions, capacity, sandboxLevel, runtime, contents, results, jsonCheck };
+  const given = { store, versions, capacity, sandboxLevel, runtime, contents, results, jsonCheck, webhooks };
   const executions = faults.wrapExecutions(startExecutions(starting, given));
   const app = await createApp(starting, { executions, versions, policy, faults, feed });
   closers.add("HTTP server", () => closeApp(app));
@@ -233,9 +235,10 @@ function startExecutions(
     readonly contents: KeptContents;
     readonly results: ResultStore;
     readonly jsonCheck: JsonCheck;
+    readonly webhooks: LocalWebhooks | undefined;
   },
 ): ReturnType<typeof createExecutions> {
-  const { contents, results, ...rest } = given;
+  const { contents, results, webhooks, ...rest } = given;
   const root = options.dataPoolsDirectory;
   const inputs = createLocalFiles({ root, contents, jsonCheck: given.jsonCheck });
   const targets = createLocalTargets(root);
@@ -245,6 +248,7 @@ function startExecutions(
     results,
     targets,
     allowsHigh: () => true,
+    ...(webhooks === undefined ? {} : { webhooks: webhooks.starts }),
   });
   closers.add("executions", executions.close);
   const parts = { ...rest, inputs, workerId: "local-worker", leaseSeconds: LEASE_SECONDS, logger };
