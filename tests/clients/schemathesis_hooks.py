@@ -23,6 +23,9 @@ def before_call(context, case, kwargs):
     # Nor can a schema say which time is one of the next days.
     for start in find_starts(case.body):
         start.pop("startAt", None)
+        # Nor what is a URL of the web; this one is called by nobody.
+        if "webhookUrl" in start:
+            start["webhookUrl"] = "http://127.0.0.1:9/"
 
 
 def find_starts(body):
