@@ -73,7 +73,8 @@ describe.each(LIMITED_LEVELS)("at level %s, measured by %s", (level, bounds) => 
   });
 
   test.each(FAILURES)("what was used is said of an execution that %s", async (_name, code, text) => {
-    const { outcome } = await fixture.finish(version, { data: { code: text }, timeoutSeconds: 5 });
+    const limit = code === "TIMEOUT" ? { timeoutSeconds: 5 } : {};
+    const { outcome } = await fixture.finish(version, { data: { code: text }, ...limit });
     expect(outcome).toMatchObject({ status: "FAILED", code });
     expectUsage(outcome, code === "OUT_OF_MEMORY" ? 500 << 20 : 90 << 20);
   });
