@@ -128,6 +128,26 @@ function explainNetworkError(error: unknown, endpoint: string): UserError | null
   });
 }
 
+/** Of these no request was ever sent. */
+const NEVER_CONNECTED = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** Says why there is no connection to a URL; null: there was one, or it failed for another reason. */
+export function explainUnreachable(error: unknown, url: string): UserError | null {
+  const code = isNetworkError(error) && error instanceof TypeError ? findCauseCode(error.cause) : undefined;
+  if (code === undefined || !NEVER_CONNECTED.has(code)) return null;
+  return new UserError("UNREACHABLE", `${url} cannot be reached: ${CONNECTION_REASONS[code] ?? code}.`, {
+    cause: error,
+    hint: "Check the URL, and that the server is running.",
+  });
+}
+
 /** The code of the first error: a host with several addresses fails with one error per address. */
 function findCauseCode(cause: unknown): string | undefined {
   if (cause instanceof AggregateError) return getCode(cause) ?? getCode(cause.errors[0]);

@@ -68,6 +68,18 @@ describe("another server", () => {
     return { ...(JSON.parse(stdout) as Report), exitCode };
   }
 
+  test("that does not run is told at once, and nothing else is tried", async () => {
+    const gone = createServer();
+    await once(gone.listen(0, "127.0.0.1"), "listening");
+    const { port } = gone.address() as AddressInfo;
+    await new Promise((resolve) => gone.close(resolve));
+    const { exitCode, stdout, stderr } = await home.run(["check", `http://127.0.0.1:${port}`, ...INPUT]);
+    expect(stderr).toContain(
+      `http://127.0.0.1:${port} cannot be reached: the connection was refused, no program listens there.`,
+    );
+    expect([exitCode, stdout]).toEqual([1, ""]);
+  });
+
   test("that is no service differs in everything, and no check waits for what never was", async () => {
     const report = await check((_request, response) => void response.end("hello"));
     expect(report.exitCode).toBe(1);

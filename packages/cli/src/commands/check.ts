@@ -14,9 +14,9 @@ export const checkCommand = defineCommand({
   name: "check",
   summary: "Check whether a server keeps the promises of the service API",
   description: [
-    "Sends about 40 requests to an endpoint, local or hosted, and compares the answers with the service API: start, state, waiting, result, log, list, receipt, cancel, and how bad requests are refused. Prints each promise with ok, differs (and how) or skipped.",
-    "It starts two executions with the given input, and cancels one of them. Without --data and --data-file, the input is input/data.json, and {} if that file does not exist; params likewise.",
-    "The exit code is 0 if nothing differs.",
+    "Sends about 50 requests to an endpoint, local or hosted, and compares the answers with the service API: start, state, waiting, result, log, list, receipt, cancel, keys, rehearsal, events, batches, and how bad requests are refused. Prints each promise with ok, differs (and how) or skipped.",
+    "It starts five executions with the given input, and cancels those that it does not wait for. Without --data and --data-file, the input is input/data.json, and {} if that file does not exist; params likewise.",
+    "The exit code is 0 if nothing differs. Where no server can be reached, it says so and stops.",
   ],
   arguments: {
     url: { description: "Endpoint URL, for example http://localhost:8081", required: true },

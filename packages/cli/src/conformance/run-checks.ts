@@ -3,6 +3,7 @@ import { isRecord } from "@platform/engine/base/json";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 import { getMessage } from "@platform/engine/base/thrown";
+import { explainUnreachable } from "../base/explain-error.ts";
 import { pause } from "../base/wait.ts";
 import type { Answer, Check, Expected, Known, Sent } from "./check.ts";
 import { FEATURE_CHECKS } from "./feature-checks.ts";
@@ -48,7 +49,11 @@ const MAX_ANSWER_BYTES = 16 * 1_048_576;
 const REPEAT_AFTER_MS = 0.2 * SECOND;
 const MAX_QUOTE = 300;
 
-/** Runs one check after the other: some need what others have learned. @throws the signal's reason */
+/**
+ * Runs one check after the other: some need what others have learned.
+ *
+ * @throws the signal's reason; UserError UNREACHABLE where the first finds no server
+ */
 export async function runChecks(
   endpoint: CheckedEndpoint,
   onResult: (result: CheckResult) => void,
@@ -80,6 +85,8 @@ async function runCheck(endpoint: CheckedEndpoint, check: Check, known: Known) {
     return { result: { name, says, outcome: "ok" as const }, learned: check.learn?.(answer) ?? {} };
   } catch (error) {
     endpoint.signal.throwIfAborted();
+    const unreachable = check === FIRST_START ? explainUnreachable(error, endpoint.url) : null;
+    if (unreachable !== null) throw unreachable;
     const difference = `there was no answer: ${describeFault(error)}`;
     return { result: { name, says, outcome: "differs" as const, difference }, learned: {} };
   }
