@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { execPath } from "node:process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -19,7 +21,12 @@ console.log(ended.join());
 
 test("says of a disk that has room for no more files that it is full", async () => {
   const mounted = 'mount -t tmpfs -o nr_inodes=2 tmpfs "$1" && exec "$2" --input-type=module -e "$0" "$1"';
-  const words = ["--user", "--map-root-user", "--mount", "sh", "-c", mounted, PROGRAM, tmpdir(), execPath];
-  const { stdout } = await promisify(execFile)("unshare", words);
-  expect(stdout.trim()).toBe("made,StoreFull,StoreFull");
+  const folder = await mkdtemp(join(tmpdir(), "platform-small-disk-"));
+  const words = ["--user", "--map-root-user", "--mount", "sh", "-c", mounted, PROGRAM, folder, execPath];
+  try {
+    const { stdout } = await promisify(execFile)("unshare", words);
+    expect(stdout.trim()).toBe("made,StoreFull,StoreFull");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
