@@ -30,6 +30,11 @@ export function nameBucket({ bucket, endpoint, region, credentials }: S3Settings
   };
 }
 
+/** The environment of what cannot reach a bucket: it has its objects in its data directory. */
+export function withoutBucket(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("PLATFORM_S3_")));
+}
+
 /** Where the bucket of this file has its objects; not set: they are in data directories. */
 const FOLDER = "PLATFORM_TEST_OBJECTS";
 
