@@ -288,6 +288,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/webhooks",
     "platform/webhooks",
   ],
+  "platform/console": ["engine/base", "engine/http"],
   "platform/gateway": [
     "platform/feed",
     "engine/base",

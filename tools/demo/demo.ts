@@ -40,6 +40,7 @@ async function main(): Promise<void> {
     report("platform is ready", `gateway ${platform.gatewayUrl}, platform API ${platform.apiUrl}`);
     await reportIsolation(platform);
     await show(platform, describeStart(gatewayPort, apiPort));
+    await showConsole(platform);
   } finally {
     await platform.stop();
   }
@@ -117,6 +118,17 @@ Then try, in another terminal:
   ${as("customer")} npx platform subscriptions change ${subscriptionId} --plan ${PLAN}
   ${as("provider")} npx platform subscriptions ls --of tsp
 
+`);
+}
+
+/** The last lines: what to open, and with which login. */
+async function showConsole({ apiUrl, readLogin }: PlatformProcess): Promise<void> {
+  const { email, password } = await readLogin();
+  // The page that says how to build it is no console.
+  const page = await fetch(apiUrl, { headers: { accept: "text/html" } });
+  stdout.write(`The console, in a browser:  ${apiUrl}
+  login              ${email}, password ${password}
+${page.ok ? "" : "  It is not built yet: npm run build -w packages/console\n"}
 `);
 }
 

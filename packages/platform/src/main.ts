@@ -46,7 +46,7 @@ async function serve(host: HostProcess): Promise<void> {
   const metrics = startMetrics(shared, { version: manifest.version, collectors: tracing?.collectors ?? [] });
   const servers = createHttpServers(shared, metrics);
   startSweeping(shared, metrics);
-  await startRoles(shared, servers, tools, metrics);
+  const console = await startRoles(shared, servers, tools, metrics);
   closers.add(
     "housekeeping",
     startHousekeeping({
@@ -67,6 +67,7 @@ async function serve(host: HostProcess): Promise<void> {
       roles: [...config.roles],
       gateway: config.gatewayUrl,
       api: config.apiUrl,
+      ...(console === null ? {} : { console }),
       ...(config.metrics === null ? {} : { metrics: describeMetricsUrl(config.metrics) }),
       milliseconds: Math.round(readMonotonic() - began),
     },

@@ -194,9 +194,9 @@ function checkIsPlatform(response: Response, endpoint: string): void {
   );
 }
 
-/** URL of a job in the platform API. */
+/** Where the console shows a job. */
 export function formatJobLink(endpoint: string, id: string): string {
-  return `${endpoint}/api/jobs/${encodeURIComponent(id)}`;
+  return `${endpoint}/jobs/${encodeURIComponent(id)}`;
 }
 
 interface ListPage<T> {

@@ -52,7 +52,7 @@ test("run sends the example input and prints outcome, result and link", async ()
   expect(JSON.parse(body)).toEqual({ data: { values: [1, 2.5, 38.5] }, params: { precision: 2 } });
   expect(stdout).toContain("SUCCEEDED");
   expect(stdout).toContain('"sum": 42');
-  expect(stdout).toContain(`${peer.url}/api/jobs/`);
+  expect(stdout).toContain(`${peer.url}/jobs/`);
 });
 
 test("a result cannot steer the terminal, and comes through whole", async () => {

@@ -87,8 +87,8 @@ export async function answerContent(
 /** Content as far as its bytes go. */
 type AnsweredContent = Pick<StoredContent, "bytes" | "open">;
 
-/** Whether an If-None-Match names this content. */
-function isKnown(header: string | undefined, etag: string): boolean {
+/** Whether an If-None-Match names what this ETag does. */
+export function isKnown(header: string | undefined, etag: string): boolean {
   const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return tags.includes(etag) || tags[0] === "*";
 }

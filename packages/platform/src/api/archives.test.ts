@@ -43,6 +43,10 @@ test("the archive of a version is downloaded as it was uploaded, also of a versi
   expect([whole.statusCode, whole.body]).toEqual([200, CONTENT]);
   expect(whole.headers["content-type"]).toBe("application/zip");
   expect(whole.headers["content-disposition"]).toContain('filename="tour-1.0.0.zip"');
+  expect(whole.headers).toMatchObject({
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+  });
   const part = await get(owner, url, { range: "bytes=0-1" });
   expect([part.statusCode, part.body]).toEqual([206, "PK"]);
   await home.database.query({ text: "update object set bytes = null" });

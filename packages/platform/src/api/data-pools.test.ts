@@ -139,6 +139,22 @@ describe("a file of a data pool", () => {
     expect([part.statusCode, part.body]).toEqual([206, "cities"]);
   });
 
+  test.each([
+    ["page.html", "text/html", "<script>alert(document.domain)</script>"],
+    ["image.svg", "image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"],
+  ])("%s is saved by a browser, and neither shown nor run", async (name, type, content) => {
+    const stored = await put(name, content, { "content-type": type });
+    const { fileId } = stored.json<PoolFile>();
+    const { headers, body } = await read(fileId);
+    expect(body).toBe(content);
+    expect(headers).toMatchObject({
+      "content-type": type,
+      "content-disposition": expect.stringMatching(/^attachment;/u),
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+    });
+  });
+
   test("of no bytes, and of the largest size, is one; one byte more is refused and nothing is stored", async () => {
     const empty = await store("empty", "");
     expect([empty.bytes, (await read(empty.fileId)).body]).toEqual([0, ""]);

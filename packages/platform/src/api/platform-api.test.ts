@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createTestInstance } from "../testing/instance.ts";
@@ -18,6 +19,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await instance.close();
   await database.close();
+});
+
+test("content of users is answered as content: an attachment that no browser shows or runs", () => {
+  const { downloadPoolFile, downloadResultFile, getJobResultFile, downloadArchive } = PLATFORM_API;
+  for (const { answerMode } of [downloadPoolFile, downloadResultFile, getJobResultFile, downloadArchive])
+    expect(answerMode).toBe("content");
 });
 
 test("the platform API serves the document that is checked in, to anybody", async () => {

@@ -6,6 +6,7 @@ import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { registerPlatformApi } from "../api/platform-api.ts";
 import { createBuilder } from "../builder/builder.ts";
 import type { Role } from "../config/config.ts";
+import { BUILD_COMMAND, CONSOLE_DIRECTORY, registerConsole } from "../console/console.ts";
 import { registerGateway } from "../gateway/gateway.ts";
 import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
 import { collectWorker } from "../observability/worker-metrics.ts";
@@ -28,25 +29,30 @@ interface WorkRoleOptions {
   readonly metrics: PlatformMetrics | null;
 }
 
-/** Starts the roles of this process. Their routes are registered before the servers listen. */
+/**
+ * Starts the roles of this process. Their routes are registered before the servers listen.
+ *
+ * @returns the URL of the console, or what builds it; null: this process does not serve it
+ */
 export async function startRoles(
   shared: Shared,
   { gateway, api }: HttpServers,
   tools: Tools | null,
   metrics: PlatformMetrics | null,
-): Promise<void> {
+): Promise<string | null> {
   const plays = (role: Role) => shared.config.roles.has(role);
   if (plays("gateway")) await startGateway(shared, gateway);
-  if (plays("control")) await startControl(shared, api);
+  const console = plays("control") ? await startControl(shared, api) : null;
   if (plays("control")) startWebhooks(shared);
   if (plays("control")) startSchedules(shared);
   if (plays("control")) startReleasing(shared);
-  if (tools === null) return;
+  if (tools === null) return console;
   const python = startPython(shared, tools);
   // Names this process in the claims of both roles.
   const workerId = randomUUID();
   if (plays("worker")) startWorker(shared, python, { workerId, metrics });
   if (plays("builder")) startBuilder(shared, python, { workerId, metrics });
+  return console;
 }
 
 /** Token endpoint and service API. */
@@ -63,7 +69,7 @@ function startReleasing({ executionStore: store, closers, logger }: Shared): voi
   closers.add("releaser", startReleaser({ store, logger }));
 }
 
-/** The platform API. */
+/** The platform API and the console. @returns its URL, or what builds it */
 async function startControl(
   {
     stores,
@@ -77,9 +83,10 @@ async function startControl(
     data,
     disk,
     config,
+    logger,
   }: Shared,
   app: HttpServers["api"],
-): Promise<void> {
+): Promise<string> {
   const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond, maxFileBytes, maxRetentionDays } = config;
   const { version } = manifest;
   await registerPlatformApi(app, {
@@ -104,6 +111,8 @@ async function startControl(
     logRetentionDays: config.logRetentionDays,
     version,
   });
+  const isBuilt = await registerConsole(app, { apiUrl, gatewayUrl, directory: CONSOLE_DIRECTORY, logger });
+  return isBuilt ? apiUrl : `not built: ${BUILD_COMMAND}`;
 }
 
 /** Runs executions. */
