@@ -130,7 +130,7 @@ describe.each(RUNNERS)("the network of versions that are run by %s", (_who, crea
   );
 
   test.runIf(IS_ROOT)("an address that the host gets later is closed too", async () => {
-    const late = "198.51.100.77";
+    const late = "192.31.196.77";
     const server = createServer().listen(0, "0.0.0.0");
     await once(server, "listening");
     const target = [late, (server.address() as AddressInfo).port] as const;
@@ -218,10 +218,10 @@ def run():
   test.runIf(IS_ROOT)(
     "a version with a list of hosts reaches these only, and resolves no names",
     async () => {
-      const targets = [OUTSIDE, OTHER_OUTSIDE, PRIVATE, METADATA, "198.51.100.99"].map(
+      const targets = [OUTSIDE, OTHER_OUTSIDE, PRIVATE, METADATA, "192.31.196.99"].map(
         (host) => [host, OUTSIDE_PORT] as const,
       );
-      const hosts = [OUTSIDE, "198.51.100.128/25", PRIVATE, "169.254.0.0/16", "0.0.0.0/32"];
+      const hosts = [OUTSIDE, "192.31.196.128/25", PRIVATE, "169.254.0.0/16", "0.0.0.0/32"];
       const ways = await reach([...targets, [NETWORK.resolver, 53]], { network: { hosts } });
       expect(ways).toEqual([
         ["connected", "connected"],

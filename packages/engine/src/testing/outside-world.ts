@@ -4,13 +4,13 @@ import { createServer } from "node:net";
 import type { Server } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A public address (TEST-NET-2), and two that versions must not reach: the metadata address of clouds, and a private one. */
-export const OUTSIDE = "198.51.100.9";
-export const OTHER_OUTSIDE = "198.51.100.10";
+/** Public addresses (of AS112, whose servers take questions that nobody should ask, RFC 7535), and two that versions must not reach: the metadata address of clouds, and a private one. */
+export const OUTSIDE = "192.31.196.9";
+export const OTHER_OUTSIDE = "192.31.196.10";
 export const METADATA = "169.254.169.254";
 export const PRIVATE = "10.99.0.9";
 /** The host's end of the cable. */
-export const HOST_SIDE = "198.51.100.1";
+export const HOST_SIDE = "192.31.196.1";
 /** Where servers listen on each address of the outside. */
 export const OUTSIDE_PORT = 8137;
 /** The same, but these read and write nothing, and close no connection. */

@@ -1,35 +1,5 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
-import { networkInterfaces } from "node:os";
-
-/**
- * Not the internet, by IANA's registries of special-purpose addresses: private, loopback, link-local (where clouds serve metadata), carrier-grade,
- * documentation, benchmarks, multicast, reserved. And one public address: at 168.63.129.16 Azure answers its virtual machines alone.
- */
-const CLOSED = [
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "168.63.129.16/32",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.0.2.0/24",
-  "192.88.99.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
-  "224.0.0.0/4",
-  "240.0.0.0/4",
-];
-/** Global unicast addresses; all others are closed. */
-const GLOBAL_V6 = "2000::/3";
-/**
- * Within them: protocol assignments (Teredo among them), documentation, 6to4. An address of IPv4 in one of IPv6 is no way around: those that are
- * mapped, translated (NAT64) or compatible lie outside `GLOBAL_V6`.
- */
-const CLOSED_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
+import { CLOSED_IPV4, CLOSED_IPV6, GLOBAL_IPV6, listOwnAddresses } from "../base/internet.ts";
 
 /** Whether a host may be called at this address, of IPv4 or IPv6. */
 export type AddressPolicy = (address: string) => boolean;
@@ -45,8 +15,8 @@ export function createAddressPolicy(
   own: readonly string[] = listOwnAddresses(),
 ): AddressPolicy {
   const open = createList(opened);
-  const closed = createList([...CLOSED, ...CLOSED_V6, ...own]);
-  const global = createList([GLOBAL_V6]);
+  const closed = createList([...CLOSED_IPV4, ...CLOSED_IPV6, ...own]);
+  const global = createList([GLOBAL_IPV6]);
   return (address) => {
     const family = isIP(address);
     if (family === 0) return false;
@@ -68,11 +38,4 @@ function createList(ranges: readonly string[]): BlockList {
     list.addSubnet(address, prefix, most === 128 ? "ipv6" : "ipv4");
   }
   return list;
-}
-
-/** Also public ones: services of this machine that listen on all addresses are reached there. */
-function listOwnAddresses(): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((addresses) =>
-    (addresses ?? []).map(({ address }) => address.replace(/%.*$/, "")),
-  );
 }

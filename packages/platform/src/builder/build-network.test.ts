@@ -29,8 +29,8 @@ test.each<[NetworkKind, Network | null]>([
   expect(judge(most, asked)).toEqual({ fault: null, lines: [] });
 });
 
-test("a project that lists private addresses is not built, unless the operator has opened them", () => {
-  const network = { hosts: ["10.1.2.3", "127.0.0.0/8", "localhost", "example.org", "203.0.113.7"] };
+test("a project that lists addresses outside of the internet is not built, unless the operator has opened them", () => {
+  const network = { hosts: ["10.1.2.3", "127.0.0.0/8", "localhost", "example.org", "203.0.113.7", "9.9.9.9"] };
   const judgeOpen = (open: readonly string[]) =>
     findNetworkFault(
       { policy: { standard: "egress", most: "egress", open }, missing: null },
@@ -38,9 +38,9 @@ test("a project that lists private addresses is not built, unless the operator h
       () => undefined,
     );
   expect(judgeOpen([])).toMatch(
-    /private addresses, .*: 10\.1\.2\.3, 127\.0\.0\.0\/8, localhost\. .*--network-open/u,
+    /addresses outside of the internet .*: 10\.1\.2\.3, 127\.0\.0\.0\/8, localhost, 203\.0\.113\.7\. .*--network-open/u,
   );
-  expect(judgeOpen(["10.0.0.0/8"])).toMatch(/: 127\.0\.0\.0\/8, localhost\./u);
+  expect(judgeOpen(["10.0.0.0/8"])).toMatch(/: 127\.0\.0\.0\/8, localhost, 203\.0\.113\.7\./u);
 });
 
 test("the log says where the machine cannot give the network that a version asks for", () => {

@@ -28,7 +28,7 @@ export function findNetworkFault(
     return `platform.json: network asks for ${describe(asked)}, which this platform does not allow (PLATFORM_NETWORK_MAX): ${LESS[policy.most]}.`;
   const closed = getHosts(asked).filter((host) => isNeverReached(host, policy));
   if (closed.length > 0)
-    return `platform.json: network.hosts names private addresses, which versions on this platform do not reach: ${closed.join(", ")}. Remove them, or ask its operator to open them (--network-open).`;
+    return `platform.json: network.hosts names addresses outside of the internet (private, reserved, for documentation), which versions on this platform do not reach: ${closed.join(", ")}. Remove them, or ask its operator to open them (--network-open).`;
   if (missing !== null && decideNetwork(policy, asked) !== "none")
     onLog(`The version has no network here. ${missing.why} ${missing.remedy}`);
   return null;

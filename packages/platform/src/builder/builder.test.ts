@@ -158,14 +158,14 @@ describe("a build", () => {
     expect(version?.startMode).toBe("spawn");
   });
 
-  test("fails when the project lists private addresses, and says in its log where versions have no network", async () => {
+  test("fails when the project lists addresses outside of the internet, and says in its log where versions have no network", async () => {
     const { key, name } = await scene.createService();
     const build = async (network: unknown) => scene.deploy(key, await scene.pack(name, PROGRAM, { network }));
     const refused = await build({ hosts: ["10.1.2.3"] });
     expect(refused).toMatchObject({
       status: "FAILED",
       code: "INVALID_PROJECT",
-      detail: expect.stringContaining("network.hosts names private addresses"),
+      detail: expect.stringContaining("network.hosts names addresses outside of the internet"),
     });
     const usual = scene.deps.network;
     const missing = { piece: "network", why: "There is no tun device.", remedy: "Create it." } as const;

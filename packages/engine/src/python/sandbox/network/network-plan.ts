@@ -1,4 +1,4 @@
-import { networkInterfaces } from "node:os";
+import { CLOSED_IPV4, listOwnAddresses } from "../../../base/internet.ts";
 import { containsRange, formatRange, parseRange, parseRanges } from "./address-range.ts";
 import type { AddressRange } from "./address-range.ts";
 
@@ -13,24 +13,7 @@ export const DEVICE = "tap0";
 /** Throughput grows with it; the largest that slirp4netns accepts is 65521. */
 export const MTU = 65_520;
 
-/**
- * Not the internet (IANA's registry of special-purpose addresses): private, link-local, carrier-grade, multicast, reserved. And one public
- * address that is none either: at 168.63.129.16 Azure answers its virtual machines alone, also with what their extensions keep secret.
- */
-const CLOSED = parseRanges([
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "168.63.129.16/32",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "224.0.0.0/4",
-  "240.0.0.0/4",
-]);
+const CLOSED = parseRanges(CLOSED_IPV4);
 const EVERYTHING: AddressRange = { first: 0, bits: 0 };
 
 /** What can be reached from a network namespace. */
@@ -49,7 +32,7 @@ export function planNetwork(
   hosts: readonly AddressRange[] | null,
   open: readonly AddressRange[],
 ): NetworkPlan {
-  const own = listOwnAddresses();
+  const own = listOwn();
   if (hosts === null) return { reached: [EVERYTHING], opened: open, own, resolves: true };
   const opened = [
     ...hosts.filter((host) => isInside(open, host)),
@@ -61,7 +44,7 @@ export function planNetwork(
 
 /** Whether versions that may reach an address do reach it. @param open closed ranges that the operator has opened */
 export function isReachable(range: AddressRange, open: readonly AddressRange[]): boolean {
-  return !isInside(listOwnAddresses(), range) && (!isInside(CLOSED, range) || isInside(open, range));
+  return !isInside(listOwn(), range) && (!isInside(CLOSED, range) || isInside(open, range));
 }
 
 /** Whether nothing of a range is ever reached. @param open closed ranges that the operator has opened */
@@ -73,9 +56,10 @@ function isInside(ranges: readonly AddressRange[], range: AddressRange): boolean
   return ranges.some((outer) => containsRange(outer, range));
 }
 
-function listOwnAddresses(): readonly AddressRange[] {
-  return Object.values(networkInterfaces())
-    .flatMap((addresses = []) => addresses.map(({ address }) => parseRange(address)))
+/** Of IPv4: versions have no other. */
+function listOwn(): readonly AddressRange[] {
+  return listOwnAddresses()
+    .map(parseRange)
     .filter((range) => range !== null);
 }
 
