@@ -7,7 +7,7 @@ import { createStreamRoom } from "@platform/engine/executions/stream-room";
 import { answerFeed } from "@platform/engine/http/answer-feed";
 import type { FeedView } from "@platform/engine/http/answer-feed";
 import { registerOperations } from "@platform/engine/http/pipeline";
-import { LOCAL_SERVICE_KEY, LOCAL_VERSION } from "./local-service.ts";
+import { LOCAL_SERVICE, LOCAL_VERSION } from "./local-service.ts";
 
 /** `GET /events` of the local server, as the gateway has it below its origin. */
 export async function registerLocalFeed(app: FastifyInstance, feed: MemoryFeed): Promise<void> {
@@ -39,7 +39,7 @@ function toItem({ position, at, record }: MemoryFeedEvent, encode: MemoryFeed["e
     status,
     ...(failure === null ? {} : { code: failure.code }),
     at: formatTimestamp(at),
-    serviceKey: LOCAL_SERVICE_KEY,
+    serviceKey: LOCAL_SERVICE.key,
     version: LOCAL_VERSION,
     subscriptionId: null,
     kind: "job",

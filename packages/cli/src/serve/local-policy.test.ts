@@ -5,6 +5,8 @@ import { waitUntil } from "@platform/engine/testing/wait-until";
 import { createCliHome } from "../testing/cli-process.ts";
 import { serveProject } from "../testing/served-project.ts";
 import type { ServedProject } from "../testing/served-project.ts";
+import { createLocalPolicy } from "./local-policy.ts";
+import { LOCAL_SERVICE } from "./local-service.ts";
 
 /** Sleeps for as long as it is told to, and then fails as often as it is told to. */
 const PROGRAM = `
@@ -100,6 +102,31 @@ test("who waits for a place is told so, by a rehearsal as well, and a higher lim
     .toMatchObject({ status: "PENDING", waiting: { reason: "SUBSCRIPTION_LIMIT" } });
   await cancel(server, first);
   await waitUntil(async () => (await readState(server, third))["status"] === "SUCCEEDED");
+});
+
+test("what is wrong with the policy is told once for each edit of its file, however often the project changes, and so is that it is right again", async () => {
+  const server = await serve({});
+  const count = (text: string) => server.running.stderr().split(text).length - 1;
+  const edit = async (number: number) => {
+    await server.write("src/program.py", `${PROGRAM}# ${number}\n`);
+    await waitUntil(async () => count("Reloaded demo.") >= number);
+  };
+  await setPolicy(server, '{"priority": "highest"}');
+  await awaitNote(server, "The policy was not reloaded");
+  await edit(1);
+  await edit(2);
+  expect(count("The policy was not reloaded")).toBe(1);
+  await setPolicy(server, '{"priority": "lowest"}');
+  await waitUntil(async () => count("The policy was not reloaded") === 2);
+  await setPolicy(server, "{}");
+  await awaitNote(server, "Reloaded the policy");
+});
+
+test("limits are counted by the one service of the server, which events and messages name", () => {
+  const keys: string[] = [];
+  const settings = { policy: {}, file: null, read: async () => ({}) };
+  const policy = createLocalPolicy(settings, { setLimits: (key) => keys.push(key) });
+  expect([policy.service().key, ...keys]).toEqual([LOCAL_SERVICE.key, LOCAL_SERVICE.key]);
 });
 
 test("of a batch no more run at one time than the policy says, and all come to their end", async () => {

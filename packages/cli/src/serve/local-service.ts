@@ -1,4 +1,10 @@
-/** What is served here is no service of a platform: its key in events and messages. */
-export const LOCAL_SERVICE_KEY = "00000000-0000-0000-0000-000000000000";
+/**
+ * All that a local server runs is of one service, which is none of a platform: its key stands in events and messages, and limits are counted by
+ * it.
+ */
+export const LOCAL_SERVICE = {
+  key: "00000000-0000-0000-0000-000000000000",
+  organisationId: "local",
+} as const;
 /** The version in events and messages: each edit makes another. */
 export const LOCAL_VERSION = "local";

@@ -8,7 +8,7 @@ import { describeChange } from "@platform/engine/webhooks/message";
 import { sendWebhook } from "@platform/engine/webhooks/send-webhook";
 import type { WebhookAnswer, WebhookSender } from "@platform/engine/webhooks/send-webhook";
 import { signMessage } from "@platform/engine/webhooks/sign";
-import { LOCAL_SERVICE_KEY, LOCAL_VERSION } from "./local-service.ts";
+import { LOCAL_SERVICE, LOCAL_VERSION } from "./local-service.ts";
 
 /*
  * The URLs that starts name are told the ends of their executions while the server runs. All is in memory: a URL is kept from before its
@@ -124,7 +124,7 @@ function notice(state: State, { id, status, failure, endedAt }: ExecutionRecord)
     executionId: id,
     status,
     code: failure?.code ?? null,
-    serviceKey: LOCAL_SERVICE_KEY,
+    serviceKey: LOCAL_SERVICE.key,
     version: LOCAL_VERSION,
     subscriptionId: null,
     at: endedAt ?? Date.now(),

@@ -30,7 +30,9 @@ test.each<[NetworkKind, Network | null]>([
 });
 
 test("a project that lists addresses outside of the internet is not built, unless the operator has opened them", () => {
-  const network = { hosts: ["10.1.2.3", "127.0.0.0/8", "localhost", "example.org", "203.0.113.7", "9.9.9.9"] };
+  const network = {
+    hosts: ["10.1.2.3", "127.0.0.0/8", "localhost", "example.org", "203.0.113.7", "9.9.9.9"],
+  };
   const judgeOpen = (open: readonly string[]) =>
     findNetworkFault(
       { policy: { standard: "egress", most: "egress", open }, missing: null },
