@@ -57,6 +57,22 @@ test("who reaches a limit is given the platform's advice alone, since it is anot
   expect([explained?.message, explained?.hint]).toEqual([detail, undefined]);
 });
 
+test("who is forbidden something is advised on login and organisation, but not where a value is what is forbidden", () => {
+  const detail = "The operator does not allow the priority high.";
+  const explain = (errors?: readonly { readonly path: string; readonly message: string }[]) => {
+    const problem = {
+      code: "FORBIDDEN" as const,
+      detail,
+      ...(errors === undefined ? {} : { errors: [...errors] }),
+    };
+    const refused = new RequestRefused(403, problem);
+    return explainError(refused, { endpoint: "http://localhost", isInterrupted: false });
+  };
+  expect(explain()?.hint).toContain("platform login");
+  const ofValue = explain([{ path: "/policy/priority", message: detail }]);
+  expect([ofValue?.message, ofValue?.details, ofValue?.hint]).toEqual([detail, [detail], undefined]);
+});
+
 test("who has a bad token is advised on the place that it comes from", () => {
   const refused = new RequestRefused(401, { code: "UNAUTHENTICATED", detail: "It is not valid." });
   const here = { endpoint: "http://localhost", isInterrupted: false };

@@ -1,5 +1,5 @@
 import { RequestRefused } from "@platform/contract/client";
-import type { FieldError } from "@platform/contract/problems";
+import type { FieldError, ProblemBody } from "@platform/contract/problems";
 import { getCode, getMessage } from "@platform/engine/base/thrown";
 import { EXIT_CODES, UserError, createInterruption } from "./errors.ts";
 
@@ -47,7 +47,9 @@ const ADVICE_ON_TOKENS = {
     "Log in again with 'platform login', or set PLATFORM_PERSONAL_ACCESS_TOKEN. The stored login was kept.",
 } as const;
 
-function findHint(code: string, circumstances: Circumstances): string | undefined {
+function findHint({ code, errors = [] }: ProblemBody, circumstances: Circumstances): string | undefined {
+  // A value is forbidden, whoever sends it.
+  if (code === "FORBIDDEN" && errors.length > 0) return undefined;
   if (code === "UNAUTHENTICATED") return ADVICE_ON_TOKENS[circumstances.tokenFrom ?? "stored"];
   if (code !== "NOT_FOUND") return HINTS[code];
   const { listCommand } = circumstances;
@@ -57,7 +59,7 @@ function findHint(code: string, circumstances: Circumstances): string | undefine
 function explainRefusal(refused: RequestRefused, circumstances: Circumstances): UserError {
   const { code, detail, errors, requestId } = refused.problem;
   const hint =
-    findHint(code, circumstances) ??
+    findHint(refused.problem, circumstances) ??
     (refused.status >= 500
       ? "The error occurred on the platform. Try again; if it persists, ask its operator."
       : undefined);

@@ -92,7 +92,8 @@ export const FAULTS: Readonly<Record<string, FaultRule>> = {
   ...END_FAULTS,
 };
 
-const ITEM = /^([a-z0-9-]+)(?:=(\d+(?:\.\d+)?)(ms|s))?(?:@(\d+(?:\.\d+)?)%)?$/;
+/** What may follow a name. */
+const ITEM = /^(?:=(\d+(?:\.\d+)?)(ms|s))?(?:@(\d+(?:\.\d+)?)%)?$/;
 const LONGEST_MS = HOUR;
 
 /**
@@ -109,18 +110,30 @@ export function parseFaults(text: string): readonly Fault[] {
 }
 
 function parseFault(item: string): Fault {
-  const [, name = item, number, unit, percent] = ITEM.exec(item) ?? [];
+  const [name = ""] = item.split(/[=@]/, 1);
   const rule = Object.hasOwn(FAULTS, name) ? FAULTS[name] : undefined;
   if (rule === undefined)
     throw createUsageError(
       `--fault: '${name.slice(0, 100)}' is not known.`,
       `Known are ${Object.keys(FAULTS).join(", ")}. Example: --fault worker-lost@30%,slow-start=2s`,
     );
+  const [match, number, unit, percent] = ITEM.exec(item.slice(name.length)) ?? [];
+  if (match === undefined)
+    throw createUsageError(
+      `--fault: '${item.slice(name.length, 100)}' cannot follow ${name}.`,
+      describeForm(name, rule),
+    );
   if (number !== undefined && rule.durationMs === undefined)
-    throw createUsageError(`--fault: ${name} has no duration.`);
+    throw createUsageError(`--fault: ${name} has no duration.`, describeForm(name, rule));
   const durationMs = readDuration(number, unit) ?? rule.durationMs ?? 0;
   if (durationMs > LONGEST_MS) throw createUsageError(`--fault: ${name} may take an hour at most.`);
   return { name, kind: rule.kind, share: readShare(name, percent), durationMs };
+}
+
+function describeForm(name: string, { durationMs }: FaultRule): string {
+  const share = `a share as in ${name}@30% (default: all)`;
+  if (durationMs === undefined) return `${name} takes ${share}.`;
+  return `${name} takes a duration in seconds or milliseconds, as in ${name}=2s or ${name}=500ms, and ${share}.`;
 }
 
 function readDuration(number: string | undefined, unit: string | undefined): number | undefined {

@@ -38,8 +38,11 @@ test.each([
   ["constructor", "'constructor' is not known", "unavailable"],
   ["429@0%", "above 0% and at most 100%", ""],
   ["429@101%", "above 0% and at most 100%", ""],
-  ["429=2s", "429 has no duration", ""],
-  ["slow-start=2h", "'slow-start=2h' is not known", ""],
+  ["429=2s", "429 has no duration", "429 takes a share as in 429@30%"],
+  ["slow-start=2x", "'=2x' cannot follow slow-start", "slow-start=2s or slow-start=500ms"],
+  ["slow-start=2h", "'=2h' cannot follow slow-start", "a share as in slow-start@30%"],
+  ["worker-lost@30", "'@30' cannot follow worker-lost", "a share as in worker-lost@30%"],
+  ["slow-strat=2s", "'slow-strat' is not known", "slow-start"],
   ["slow-start=3601s", "an hour at most", ""],
   ["429,429@2%", "names 429 twice", ""],
 ])("serve --fault '%s' is refused before anything is prepared", async (text, reason, known) => {

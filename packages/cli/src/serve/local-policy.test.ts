@@ -207,6 +207,9 @@ test("a policy that the platform would refuse is refused before anything is prep
   expect(await run('{"retrys": {}}')).toContain(
     "policy must not have the property retrys (did you mean retries?).",
   );
+  expect(await run('{"color": 1}')).toContain(
+    "policy must not have the property color; known are timeoutSeconds, concurrency, priority, retries, startWithinSeconds.",
+  );
   await rm(home.directory, { recursive: true });
   await home.close();
 });

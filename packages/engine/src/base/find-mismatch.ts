@@ -5,5 +5,8 @@ import type { TSchema } from "typebox";
 export function findMismatch(schema: TSchema, value: unknown): string | null {
   const [isRight, [first]] = Errors(schema, value);
   if (isRight) return null;
-  return first === undefined ? "has another form" : `${first.instancePath || "/"} ${first.message}`;
+  if (first === undefined) return "has another form";
+  // Of a property that a closed schema does not know, typebox says that its schema is `false`.
+  const message = first.keyword === "boolean" ? "is not known" : first.message;
+  return `${first.instancePath || "/"} ${message}`;
 }

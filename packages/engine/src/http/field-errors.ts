@@ -1,6 +1,7 @@
 import type { FieldError } from "@platform/contract/problems";
 import { isRecord } from "../base/json.ts";
 import { findSimilar } from "../base/similar.ts";
+import { describeUnknownProperty, listKnown } from "../base/unknown-property.ts";
 
 /** What ajv says of a value that a schema refuses, as far as Fastify declares it. */
 interface Fault {
@@ -10,8 +11,6 @@ interface Fault {
   readonly message?: string;
 }
 
-/** Of a name that the sender has chosen. */
-const MAX_NAME_LENGTH = 50;
 /** Of those that a sender has made up. */
 const MAX_MISSPELT = 3;
 
@@ -64,15 +63,15 @@ function describeFault(fault: Fault): string {
     case "const":
       return `must be ${String(params["allowedValue"])}`;
     case "additionalProperties":
-      return describeUnknown(String(params["additionalProperty"]).slice(0, MAX_NAME_LENGTH), fault);
+      return describeUnknown(String(params["additionalProperty"]), readSchema(fault).properties);
     default:
       return message;
   }
 }
 
-function describeUnknown(name: string, fault: Fault): string {
-  const meant = findSimilar(name, readSchema(fault).properties);
-  return `must not have the property ${name}${meant === null ? "" : ` (did you mean ${meant}?)`}`;
+function describeUnknown(name: string, known: readonly string[]): string {
+  const meant = findSimilar(name, known);
+  return describeUnknownProperty(name, meant === null ? listKnown(known) : ` (did you mean ${meant}?)`);
 }
 
 /** What the schema says of an object; needs `verbose` of ajv. */

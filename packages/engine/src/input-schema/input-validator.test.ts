@@ -217,7 +217,7 @@ describe("the pointers and texts of a refusal", () => {
     [
       { properties: { a: {} }, additionalProperties: false },
       { b: 1 },
-      "/data must NOT have additional properties",
+      "/data must not have the property b; known are a",
     ],
     [{ additionalProperties: { type: "integer" } }, { "a/b~c": 1.5 }, "/data/a~1b~0c must be integer"],
     [

@@ -1,4 +1,5 @@
 import { isRecord } from "../base/json.ts";
+import { describeUnknownProperty, listKnown } from "../base/unknown-property.ts";
 import { SchemaError } from "./reading.ts";
 import type { Reading } from "./reading.ts";
 import { equalJson } from "./equal-json.ts";
@@ -43,7 +44,7 @@ const TYPES = {
   object: isRecord,
 } as const satisfies Record<string, (value: unknown) => boolean>;
 
-/** The keywords that are checked, in the order in which mismatches are reported; the texts are those of Ajv, which callers know. */
+/** The keywords that are checked, in the order in which mismatches are reported; the texts are those of Ajv, which callers know, but for an unknown property, which Ajv does not name. */
 export const KEYWORDS: Readonly<Record<string, ReadKeyword>> = {
   type: readType,
   maximum: readNumber("<=", (value, limit) => value <= limit),
@@ -268,6 +269,7 @@ function readPropertyNames(value: unknown, reading: Reading): Check {
 function readAdditionalProperties(value: unknown, reading: Reading): Check {
   const { properties, patternProperties } = reading.schema;
   const known = new Set(isRecord(properties) ? Object.keys(properties) : []);
+  const hint = listKnown([...known]);
   const node = reading.readMember(value);
   // Patterns are not evaluated here, so it is unknown which names are left for this keyword.
   if (patternProperties !== undefined) return () => "unknown";
@@ -275,8 +277,10 @@ function readAdditionalProperties(value: unknown, reading: Reading): Check {
     const { value: members } = place;
     if (!isRecord(members)) return "valid";
     const others = listKeys(members, walk).filter((name) => !known.has(name));
-    if (value === false)
-      return others.length === 0 ? "valid" : mismatch(place, "must NOT have additional properties");
+    if (value === false) {
+      const [first] = others;
+      return first === undefined ? "valid" : mismatch(place, describeUnknownProperty(first, hint));
+    }
     return firstMismatch(others, (name) =>
       judgeMember(node, place, { key: name, value: members[name] }, walk),
     );

@@ -186,7 +186,12 @@ test("an execution is started with limit and class of its service's policy, howe
 test("high is for organisations that the operator allows, and what they no longer allow counts as normal", async () => {
   expect(await put({ priority: "high" })).toMatchObject({
     status: 403,
-    body: { code: "FORBIDDEN", detail: expect.stringContaining("--high-priority-organizations") },
+    body: {
+      code: "FORBIDDEN",
+      detail: expect.stringContaining("--high-priority-organizations"),
+      // Not the caller is refused, but the value.
+      errors: [{ path: "/policy/priority" }],
+    },
   });
   allowed.add(provider.organisationId);
   expect((await put({ priority: "high" })).status).toBe(200);

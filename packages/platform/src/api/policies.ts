@@ -50,11 +50,10 @@ function requireService<T>(found: T | null): T {
 
 /** @throws Problem FORBIDDEN */
 function requireAllowed({ priority }: ServicePolicy, isHighAllowed: boolean): void {
-  if (priority === "high" && !isHighAllowed)
-    throw new Problem(
-      "FORBIDDEN",
-      "The operator of this platform does not allow your organisation the priority high. Use normal or low, or ask the operator, who allows it with --high-priority-organizations.",
-    );
+  if (priority !== "high" || isHighAllowed) return;
+  const message =
+    "The operator of this platform does not allow your organisation the priority high. Use normal or low, or ask the operator, who allows it with --high-priority-organizations.";
+  throw new Problem("FORBIDDEN", message, { errors: [{ path: "/policy/priority", message }] });
 }
 
 function toBody({ revision, policy, createdAt, createdBy }: PolicyRecord): PolicyRevision {
