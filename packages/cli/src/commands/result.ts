@@ -19,7 +19,7 @@ export const resultCommand = defineCommand({
   name: "result",
   summary: "Print the result of a job, or fetch it with its files",
   description: [
-    "Prints the service's output as JSON, or writes it to a file. With --json, prints the whole response with metadata and state.",
+    "Prints the service's output as JSON, or writes it to a file. Of a job that did not succeed it is the last part that the run had kept, if it had kept any; standard error says so. With --json, prints the whole response with metadata and state.",
     "--files creates the folder and writes the output as result.json (or where -o says) and all files of the result into it. A file appears when all of it is there and has its sum; what is there with the same content stays, with another one only --force replaces it. After an interruption the same command goes on where it ended. In names, characters that a system forbids become _.",
     "The exit code is 1 if the job is not finished or did not succeed, or a file is missing: the others are there then.",
   ],
@@ -50,23 +50,24 @@ export const resultCommand = defineCommand({
     const read = await readJobResult(session, id);
     const { answer, exact, stringify } = read;
     const whole = { json: exact, stringify };
-    if (getFinalStatus(answer) !== "SUCCEEDED") {
-      context.output.note(describeFailure(answer));
-      return { ...whole, succeeded: false };
-    }
+    const succeeded = getFinalStatus(answer) === "SUCCEEDED";
+    if (!succeeded) context.output.note(describeFailure(answer));
+    if (answer.partial === true)
+      context.output.note("The result is partial: it is the last that the run had kept.");
+    else if (!succeeded) return { ...whole, succeeded };
     const text = stringify(exact["result"] ?? {});
     const path = options.output === undefined ? null : resolve(context.directory, options.output);
-    if (options.files !== undefined) {
+    if (succeeded && options.files !== undefined) {
       const directory = resolve(context.directory, options.files);
       return await fetchAll({ context, session, id, read }, { directory, path, force: options.force });
     }
     if (path === null) {
       context.output.print(text);
-      return { ...whole, succeeded: true };
+      return { ...whole, succeeded };
     }
     await writeOutputFile(path, `${text}\n`);
     context.output.print(`Wrote ${path}.`);
-    return { json: { id, path }, succeeded: true };
+    return { ...(succeeded ? { json: { id, path } } : whole), succeeded };
   },
 });
 

@@ -31,8 +31,8 @@ const start = (...words: readonly string[]) => home.start(words, { folder: "demo
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** Waits until the job is there, ends it so, and gives the body that the platform got. */
-const finish = (outcome: Parameters<PlatformPeer["finishJobs"]>[0], log: readonly string[] = []) =>
-  waitFor("a job", async () => (await peer.finishJobs(outcome, log))[0]);
+const finish = (...ended: Parameters<PlatformPeer["finishJobs"]>) =>
+  waitFor("a job", async () => (await peer.finishJobs(...ended))[0]);
 
 const startDetached = async (): Promise<string> => {
   const { stdout } = await call("run", "--detached", "--json");
@@ -70,7 +70,7 @@ test("a result cannot steer the terminal, and comes through whole", async () => 
 
 test("a failure cannot steer the terminal", async () => {
   const running = start("run");
-  await finish({ ...fail, detail: "\u009b2Jgone\u001b]0;title\u0007" }, ["\u009b2J"]);
+  await finish({ ...fail, detail: "\u009b2Jgone\u001b]0;title\u0007" }, { log: ["\u009b2J"] });
   const { stdout, stderr } = await running.ended;
   expect(stderr).toContain("2Jgone");
   // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
@@ -167,7 +167,7 @@ test("status, result and logs of a job that was started detached", async () => {
   expect(early.exitCode).toBe(1);
   expect(JSON.parse(early.stdout)).toMatchObject({ error: { code: "RESULT_NOT_READY" } });
 
-  await finish(succeed, ["one", "two \u001B[2Jthree"]);
+  await finish(succeed, { log: ["one", "two \u001B[2Jthree"] });
   const status = await call("status", id, "--json");
   expect(JSON.parse(status.stdout)).toMatchObject({ id, status: "SUCCEEDED", terminal: true });
   const result = await call("result", id, "-o", "out/result.json");
@@ -186,7 +186,7 @@ test("logs --follow continues until the job ends, and is one JSON array", async 
   const id = await startDetached();
   const running = start("logs", "--follow", id, "--json");
   await waitFor("the stream", () => peer.requests.find((request) => request.endsWith(`${id}/events`)));
-  await finish(fail, ["late line"]);
+  await finish(fail, { log: ["late line"] });
   const { exitCode, stdout } = await running.ended;
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject([{ message: "late line" }]);
@@ -200,7 +200,7 @@ test("logs --follow goes on behind the last line when its connection breaks", as
   peer.breakConnections();
   await peer.writeLine("second");
   await waitFor("the second line", () => running.stdout().match(/second/)?.[0]);
-  await finish(succeed, ["third"]);
+  await finish(succeed, { log: ["third"] });
   const { exitCode, stdout } = await running.ended;
   expect(exitCode).toBe(0);
   expect(stdout.match(/first|second|third/g)).toEqual(["first", "second", "third"]);
@@ -215,14 +215,14 @@ test("run and logs --follow poll a platform that has no streams of events", asyn
   const id = await startDetached();
   const logs = start("logs", "--follow", id);
   await waitFor("the first poll", () => peer.requests.find((request) => request.endsWith(`${id}/log`)));
-  await finish(succeed, ["one line"]);
+  await finish(succeed, { log: ["one line"] });
   expect(await logs.ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("one line") });
 });
 
 test("logs fetches a long log page by page, and each of its lines once, polled or not", async () => {
   const lines = Array.from({ length: 3000 }, (_, index) => `${index} ${"x".repeat(1000)}`);
   const id = await startDetached();
-  await finish(succeed, lines);
+  await finish(succeed, { log: lines });
   const streamed = await call("logs", "--follow", id, "--json");
   expect((JSON.parse(streamed.stdout) as { message: string }[]).map(({ message }) => message)).toEqual(lines);
   peer.forgetStreams();
@@ -247,6 +247,32 @@ test("result of a failed job is a failure with the cause", async () => {
   expect(stdout).toBe("");
   expect(stderr).toContain("EXECUTION_ERROR: ValueError: no");
 });
+
+test.each([
+  ["failed", fail, "FAILED: EXECUTION_ERROR"],
+  ["was cancelled", { status: "FAILED", code: "CANCELLED", detail: "Cancelled." }, "FAILED: CANCELLED"],
+  ["timed out", { status: "FAILED", code: "TIMEOUT", detail: "Too long." }, "FAILED: TIMEOUT"],
+  ["lost its worker", { status: "UNKNOWN", code: "WORKER_LOST", detail: "Gone." }, "UNKNOWN: WORKER_LOST"],
+] as const)(
+  "result of a job that %s is what it had kept, and standard error says that it is a part",
+  async (_what, ended, cause) => {
+    const id = await startDetached();
+    await finish(ended, { checkpoint: '{"tour":[2,1.0]}' });
+    const { exitCode, stdout, stderr } = await call("result", id);
+    expect([exitCode, stdout]).toEqual([1, '{\n  "tour": [\n    2,\n    1.0\n  ]\n}\n']);
+    expect(stderr).toContain(cause);
+    expect(stderr).toContain("The result is partial: it is the last that the run had kept.");
+    const whole = await call("result", id, "--json");
+    expect(JSON.parse(whole.stdout)).toMatchObject({
+      partial: true,
+      result: { tour: [2, 1] },
+      code: ended.code,
+    });
+    const written = await call("result", id, "-o", "part.json");
+    expect([written.exitCode, written.stderr]).toEqual([1, expect.stringContaining("is partial")]);
+    expect(await readFile(join(home.directory, "demo/part.json"), "utf8")).toBe(stdout);
+  },
+);
 
 test("status of a failed job says why it failed, for people and as JSON", async () => {
   const id = await startDetached();

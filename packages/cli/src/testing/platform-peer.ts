@@ -9,9 +9,7 @@ import { jobPresenter } from "@platform/engine/http/presenters";
 import { createHttpServer } from "@platform/engine/http/server";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
-import type { Claim, ExecutionStore } from "@platform/engine/store/execution-store";
 import { createJsonCheck } from "@platform/engine/json-check/json-check";
-import type { Outcome } from "@platform/engine/python/port/runtime";
 import type { FastifyRequest } from "fastify";
 import { createKeptContents } from "../serve/kept-contents.ts";
 import { createLocalFiles } from "../serve/local-files.ts";
@@ -23,6 +21,8 @@ import { ACCESS_TABLE, createAccess } from "./access.ts";
 import { DEVICE_API } from "@platform/contract/platform-api/device";
 import { createDevice } from "./device.ts";
 import { MARKET_TABLE, createMarket } from "./market.ts";
+import { createPeerJobs } from "./peer-jobs.ts";
+import type { PeerJobs } from "./peer-jobs.ts";
 import { createPeople } from "./people.ts";
 import { SESSION_COOKIE, SIGN_UP_TABLE, createSignUp } from "./sign-up.ts";
 import { readFeed } from "./feed.ts";
@@ -73,23 +73,19 @@ const TABLE = {
 /** What the builder says next, one after the other; the last one stays. */
 export type BuildStep = Omit<Build, "version" | "createdAt">;
 
-export interface PlatformPeer {
+export interface PlatformPeer extends PeerJobs {
   readonly url: string;
   /** Method and URL of every request, in order. */
   readonly requests: readonly string[];
   readonly uploads: readonly number[];
   /** The next upload is answered with these steps; `isNew` false means that nothing changed. */
   readonly scriptBuild: (steps: readonly BuildStep[], isNew?: boolean) => void;
-  /** Runs every job that is waiting and ends it so. */
-  readonly finishJobs: (outcome: Outcome, log?: readonly string[]) => Promise<readonly string[]>;
   /** Names and values of the organisation's secrets that were set. */
   readonly secrets: ReadonlyMap<string, string>;
   /** From now on it is as a platform that has no streams of events. */
   readonly forgetStreams: () => void;
   /** Ends all connections that are open. */
   readonly breakConnections: () => void;
-  /** Adds a line to the log of the job that waits first, which runs from then on. */
-  readonly writeLine: (line: string) => Promise<void>;
   /** From now on the audit log is not as it was written. */
   readonly breakAuditLog: () => void;
   readonly close: () => Promise<void>;
@@ -171,7 +167,6 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
   const app = createHttpServer({ logger: createServerLogger(output, false) });
   const requests: string[] = [];
   const streams = { areMissing: false };
-  const running: Claim[] = [];
   const uploads: number[] = [];
   const services: Service[] = [];
   const store = createMemoryStore();
@@ -322,15 +317,11 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
     breakAuditLog: () => {
       isAuditLogBroken = true;
     },
-    finishJobs: async (outcome, log = []) => finishJobs(store, running, { outcome, log }),
+    ...createPeerJobs(store),
     forgetStreams: () => {
       streams.areMissing = true;
     },
     breakConnections: () => app.server.closeAllConnections(),
-    writeLine: async (line) => {
-      running.push(...(await claimJobs(store)));
-      for (const claim of running) await store.appendLog(claim, toLines([line]));
-    },
     close: async () => {
       executions.close();
       await app.close();
@@ -362,36 +353,6 @@ async function countBytes(body: unknown): Promise<number> {
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) bytes += chunk.length;
   return bytes;
-}
-
-async function claimJobs(store: ExecutionStore): Promise<readonly Claim[]> {
-  const { claims } = await store.claim({
-    workerId: "w",
-    sandboxLevel: "B",
-    limit: 100,
-    free: { cpu: 100, memory: 100 },
-    leaseSeconds: 60,
-    excludedVersionIds: [],
-  });
-  return claims;
-}
-
-/** All that wait, and those that run already. */
-async function finishJobs(
-  store: ExecutionStore,
-  running: Claim[],
-  { outcome, log }: { readonly outcome: Outcome; readonly log: readonly string[] },
-): Promise<readonly string[]> {
-  const claims = [...running.splice(0), ...(await claimJobs(store))];
-  for (const claim of claims) {
-    await store.appendLog(claim, toLines(log));
-    await store.finish(claim, outcome);
-  }
-  return claims.map((claim) => Buffer.from(claim.body).toString("utf8"));
-}
-
-function toLines(messages: readonly string[]) {
-  return messages.map((message) => ({ time: Date.now(), severity: "INFO" as const, message }));
 }
 
 function readPort(address: AddressInfo | string | null): number {
