@@ -76,18 +76,22 @@ test("a time limit and retries after errors are those of the policy, and the rec
 
 test("who waits for a place is told so, by a rehearsal as well, and a higher limit in the file counts at once", async () => {
   const server = await serve({ concurrency: { service: 1 } });
-  const [first, second] = [await startOne(server, LONG), await startOne(server, LONG)];
+  const rehearse = async () =>
+    await server.call("/", {
+      method: "POST",
+      headers: { "content-type": "application/json", prefer: "dry-run" },
+      body: JSON.stringify(LONG),
+    });
+  const first = await startOne(server, LONG);
   const isRunning = async (id: string) => (await readState(server, id))["status"] === "RUNNING";
   await waitUntil(async () => await isRunning(first));
+  // Nothing waits yet, and the only place is taken.
+  expect((await rehearse()).body).toMatchObject({ waiting: { reason: "SERVICE_LIMIT", position: 0 } });
+  const second = await startOne(server, LONG);
   await expect
     .poll(async () => await readState(server, second))
     .toMatchObject({ status: "PENDING", waiting: { reason: "SERVICE_LIMIT", position: 0 } });
-  const rehearsal = await server.call("/", {
-    method: "POST",
-    headers: { "content-type": "application/json", prefer: "dry-run" },
-    body: JSON.stringify(LONG),
-  });
-  expect(rehearsal.body).toMatchObject({ waiting: { reason: "SERVICE_LIMIT", position: 1 } });
+  expect((await rehearse()).body).toMatchObject({ waiting: { reason: "SERVICE_LIMIT", position: 1 } });
   // What is wrong with a policy leaves the one before.
   await setPolicy(server, '{"concurrency": {"service": 0}}');
   await awaitNote(server, "The policy was not reloaded, the previous one still holds");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { LimitLine } from "../store/limit-line.ts";
-import { explainLimit, waitsForPlace } from "./waiting-limits.ts";
+import type { LimitLine, LimitPlaces } from "../store/limit-line.ts";
+import { explainLimit, foreseeLimit } from "./waiting-limits.ts";
 
 const OWN: LimitLine = {
   limitKey: "service",
@@ -22,6 +22,15 @@ const other = (takenByOwner: number, held: number, more: Partial<LimitLine> = {}
 });
 const limited = (id: string | null) => ({ id, ownerId: "own", limitKey: "service" });
 const DURATIONS = { typical: 20_000 };
+const explainUnseen = (line: LimitLine) => explainLimit(limited("z"), [line], DURATIONS).reason;
+const explainByOthers = (more: Partial<LimitLine>) =>
+  explainLimit(limited("a"), [other(0, 1, more)], DURATIONS);
+const FREE: LimitPlaces = { ofService: 3, ofOwner: 2, taken: 2, takenByOwner: 1, held: 0 };
+const foresee = (places: Partial<LimitPlaces>, lines: readonly LimitLine[] | null = []) =>
+  foreseeLimit(
+    { ownerId: "own", limitKey: "service" },
+    { places: { ...FREE, ...places }, lines, durations: null },
+  );
 
 test("where the places of its owner are taken, it waits for one of these, behind those of its owner that came before it", () => {
   const lines = [{ ...OWN, ofOwner: 4 }, other(0, 100)];
@@ -64,21 +73,41 @@ test("lines of other services say nothing", () => {
   expect(explainLimit(limited("a"), lines, null)).toEqual({ reason: "SERVICE_LIMIT", position: 0 });
 });
 
-test("what was not looked at has no position, and what is unknown is told as the limit of the service", () => {
+test("what was not looked at has no position, and what is unknown is not told as a limit", () => {
   expect(explainLimit(limited("z"), [OWN], DURATIONS)).toEqual({ reason: "SERVICE_LIMIT" });
   expect(explainLimit(limited("z"), [{ ...OWN, ofOwner: 1 }], DURATIONS)).toEqual({
     reason: "SUBSCRIPTION_LIMIT",
   });
-  for (const lines of [null, [], [other(0, 1)]])
-    expect(explainLimit(limited("a"), lines, DURATIONS)).toEqual({ reason: "SERVICE_LIMIT" });
+  for (const lines of [null, [], [other(0, 1, { limitKey: "another" })]])
+    expect(explainLimit(limited("a"), lines, DURATIONS)).toEqual({ reason: "QUEUE" });
 });
 
-test("one that is started now waits where its owner or all of the service wait", () => {
-  const stranger = { ownerId: "stranger", limitKey: "service" };
-  expect(waitsForPlace(limited("new"), [{ ...OWN, taken: 3 }])).toBe(true);
-  expect(waitsForPlace(stranger, [OWN])).toBe(true);
-  expect(waitsForPlace(stranger, [{ ...OWN, taken: 9 }])).toBe(false);
-  expect(waitsForPlace(stranger, [{ ...OWN, ofService: null }])).toBe(false);
-  for (const lines of [null, [], [other(0, 5, { limitKey: "another" })]])
-    expect(waitsForPlace(stranger, lines)).toBe(false);
+test("the limit of the service is not named where only the subscription's holds, nor the other way round", () => {
+  const held = { taken: 4, takenByOwner: 1 };
+  // Looked at while a place was free for a moment, before the round that gives it.
+  expect(explainUnseen({ ...OWN, ...held, ofService: null, ofOwner: 2 })).toBe("SUBSCRIPTION_LIMIT");
+  expect(explainUnseen({ ...OWN, ...held, ofService: 10, ofOwner: 2 })).toBe("SUBSCRIPTION_LIMIT");
+  expect(explainUnseen({ ...OWN, ...held, ofService: 5, ofOwner: 3 })).toBe("SERVICE_LIMIT");
+  expect(explainUnseen({ ...OWN, ...held, ofService: 5, ofOwner: null })).toBe("SERVICE_LIMIT");
+  expect(explainUnseen({ ...OWN, ...held, ofService: 4, ofOwner: 3 })).toBe("SERVICE_LIMIT");
+  // Without limits it is about to enter the queue.
+  expect(explainUnseen({ ...OWN, ...held, ofService: null, ofOwner: null })).toBe("QUEUE");
+});
+
+test("of an owner who is not among those that wait, the limit is known by the others of the service", () => {
+  expect(explainByOthers({ ofService: null, ofOwner: 2 })).toEqual({ reason: "SUBSCRIPTION_LIMIT" });
+  expect(explainByOthers({ ofService: 10, ofOwner: 2, taken: 3 })).toEqual({ reason: "SUBSCRIPTION_LIMIT" });
+  expect(explainByOthers({ ofService: 10, ofOwner: 2 })).toEqual({ reason: "SERVICE_LIMIT" });
+  expect(explainByOthers({ ofService: 10 })).toEqual({ reason: "SERVICE_LIMIT" });
+});
+
+test("one that is started now waits where its owner waits, or where all places of a limit are taken, though nobody waits yet", () => {
+  for (const lines of [null, [], [OWN], [other(1, 1)]]) expect(foresee({}, lines)).toBeNull();
+  expect(foresee({ takenByOwner: 2 })).toEqual({ reason: "SUBSCRIPTION_LIMIT", position: 0 });
+  expect(foresee({ taken: 3 })).toEqual({ reason: "SERVICE_LIMIT", position: 0 });
+  expect(foresee({ taken: 3, ofService: null })).toBeNull();
+  expect(foresee({ taken: 3 }, [other(0, 9)])).toEqual({ reason: "SERVICE_LIMIT", position: 1 });
+  // Of its owner only what is held at this moment counts.
+  expect(foresee({ takenByOwner: 2, held: 5 }, [OWN])).toEqual({ reason: "SUBSCRIPTION_LIMIT", position: 5 });
+  expect(foresee({ ofOwner: null, held: 1 })).toEqual({ reason: "SERVICE_LIMIT", position: 1 });
 });

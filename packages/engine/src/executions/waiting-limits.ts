@@ -1,6 +1,6 @@
 import type { Waiting } from "@platform/contract/execution";
 import { LIMIT_SURVEY } from "../store/limit-line.ts";
-import type { LimitLine } from "../store/limit-line.ts";
+import type { LimitLine, LimitPlaces } from "../store/limit-line.ts";
 import type { Durations } from "./durations.ts";
 
 /** An execution that is held by a limit. */
@@ -13,8 +13,9 @@ interface Limited {
 }
 
 /**
- * Which limit it waits for: that of its subscription (for a job, of its organisation), where all places of that are taken, else that of the service.
- * How many are before it, and after how many seconds it gets a place, as if all of the service ran as long as this one.
+ * Which limit it waits for: that of its subscription (for a job, of its organisation), where all places of that are taken, else that of the service,
+ * where those are, else the one that has fewer places left. How many are before it, and after how many seconds it gets a place, as if all of the
+ * service ran as long as this one. While nothing is known of its service, it may as well be about to enter the queue.
  *
  * @param lines null: unknown
  */
@@ -25,16 +26,34 @@ export function explainLimit(
 ): Waiting {
   const ofService = lines?.filter((line) => line.limitKey === limitKey) ?? [];
   const own = ofService.find((line) => line.ownerId === ownerId);
-  if (own === undefined) return { reason: "SERVICE_LIMIT" };
-  const isOwnFull = own.ofOwner !== null && own.takenByOwner >= own.ofOwner;
-  const reason = isOwnFull ? "SUBSCRIPTION_LIMIT" : "SERVICE_LIMIT";
-  const limit = isOwnFull ? own.ofOwner : own.ofService;
+  const [other] = ofService;
+  if (own === undefined)
+    // Of the owner no more is known than that nothing of it waited when the others did.
+    return { reason: other === undefined ? "QUEUE" : findReason({ ...other, takenByOwner: 0 }) };
+  const reason = findReason(own);
+  const isOfOwner = reason === "SUBSCRIPTION_LIMIT";
+  const limit = isOfOwner ? own.ofOwner : own.ofService;
   const turn = findTurn(id, own);
   if (turn < 0 || limit === null) return { reason };
-  const position = isOwnFull ? turn : turn + countOthers(own, ofService, turn);
+  const position = isOfOwner ? turn : turn + countOthers(own, ofService, turn);
   if (durations === null) return { reason, position };
   const estimateSeconds = toSeconds(((position + 0.5) * durations.typical) / limit);
   return { reason, position, estimateSeconds };
+}
+
+type Places = Omit<LimitPlaces, "held">;
+
+function findReason(places: Places): "QUEUE" | "SERVICE_LIMIT" | "SUBSCRIPTION_LIMIT" {
+  const { ofOwner, ofService } = countLeft(places);
+  if (ofOwner <= 0) return "SUBSCRIPTION_LIMIT";
+  if (ofService <= 0) return "SERVICE_LIMIT";
+  if (ofOwner === Infinity && ofService === Infinity) return "QUEUE";
+  return ofOwner <= ofService ? "SUBSCRIPTION_LIMIT" : "SERVICE_LIMIT";
+}
+
+/** Places that are not taken. */
+function countLeft({ ofOwner, ofService, taken, takenByOwner }: Places) {
+  return { ofOwner: (ofOwner ?? Infinity) - takenByOwner, ofService: (ofService ?? Infinity) - taken };
 }
 
 /** How many of its owner are before it; -1: unknown. */
@@ -43,15 +62,29 @@ function findTurn(id: string | null, { held, firstIds }: LimitLine): number {
   return held < LIMIT_SURVEY.counted ? held : -1;
 }
 
-/** Whether one that is started now has others before it that wait for a place as well. */
-export function waitsForPlace(
-  { ownerId, limitKey }: Pick<Limited, "ownerId" | "limitKey">,
-  lines: readonly LimitLine[] | null,
-): boolean {
-  const ofService = lines?.filter((line) => line.limitKey === limitKey) ?? [];
-  return ofService.some(
-    (line) => line.ownerId === ownerId || (line.ofService !== null && line.taken >= line.ofService),
-  );
+/**
+ * Which limit one waits for that is started now. Null: there is a place for it, and nothing of its owner waits for one.
+ *
+ * @param lines null: unknown
+ * @param places of this moment, while `lines` may be older
+ */
+export function foreseeLimit(
+  { ownerId, limitKey }: { readonly ownerId: string; readonly limitKey: string },
+  {
+    places,
+    lines,
+    durations,
+  }: {
+    readonly places: LimitPlaces;
+    readonly lines: readonly LimitLine[] | null;
+    readonly durations: Pick<Durations, "typical"> | null;
+  },
+): Waiting | null {
+  const left = countLeft(places);
+  if (places.held === 0 && left.ofOwner > 0 && left.ofService > 0) return null;
+  const others = lines?.filter((line) => line.limitKey !== limitKey || line.ownerId !== ownerId) ?? [];
+  const own = { ...places, limitKey, ownerId, firstIds: [] };
+  return explainLimit({ id: null, ownerId, limitKey }, [own, ...others], durations);
 }
 
 /** Executions of other owners that get a place before it: the next place is of who has the fewest. */

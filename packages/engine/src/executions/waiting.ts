@@ -10,7 +10,7 @@ import type { ExecutionRecord, ExecutionStore, QueuePlace, QueuedState } from ".
 import type { ForeseenStart, StartOutlook } from "../store/start-outlook.ts";
 import type { DelayedState } from "../store/held.ts";
 import type { LimitLine } from "../store/limit-line.ts";
-import { explainLimit, waitsForPlace } from "./waiting-limits.ts";
+import { explainLimit, foreseeLimit } from "./waiting-limits.ts";
 import { createDurations } from "./durations.ts";
 import type { Durations } from "./durations.ts";
 import type { RateMeter } from "./rate-meter.ts";
@@ -61,7 +61,7 @@ export interface WaitingTeller {
   /** What an execution would wait for that is created now, and how long such runs take. */
   readonly foresee: (
     start: ForeseenStart,
-    outlook: Pick<StartOutlook, "place" | "hasRoom">,
+    outlook: Pick<StartOutlook, "place" | "hasRoom" | "places">,
   ) => Promise<{ readonly waiting: Waiting; readonly durations: Durations | null }>;
 }
 
@@ -100,7 +100,7 @@ export function createWaiting(
     },
     foresee: async (
       { owner, versionId, resources, startAt = -Infinity, limitKey = null },
-      { place, hasRoom },
+      { place, hasRoom, places },
     ) => {
       const [workers, queue, durations, limits] = await Promise.all([
         readWorkers.settle(),
@@ -109,9 +109,11 @@ export function createWaiting(
         limitKey === null ? [] : readLimits.settle(),
       ]);
       if (startAt > readTime()) return { waiting: describeStartAt(startAt, readTime()), durations };
-      const limited = { id: null, ownerId: owner.id, limitKey };
-      if (waitsForPlace(limited, limits))
-        return { waiting: explainLimit(limited, limits, durations), durations };
+      if (limitKey !== null && places !== undefined) {
+        const known = { places, lines: limits, durations };
+        const limited = foreseeLimit({ ownerId: owner.id, limitKey }, known);
+        if (limited !== null) return { waiting: limited, durations };
+      }
       const live = { ...place, isPausing: false };
       const waiting = explain(
         { id: LAST_ID, resources, live },

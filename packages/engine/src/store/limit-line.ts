@@ -1,8 +1,5 @@
-/** An owner's executions of one service with limits, of which some are held. */
-export interface LimitLine {
-  /** The service. */
-  readonly limitKey: string;
-  readonly ownerId: string;
+/** The places of one service with limits, as one of its owners finds them. */
+export interface LimitPlaces {
   /** Executions at one time; null: no limit. */
   readonly ofService: number | null;
   readonly ofOwner: number | null;
@@ -11,7 +8,14 @@ export interface LimitLine {
   readonly takenByOwner: number;
   /** How many of the owner are held, at most `LIMIT_SURVEY.counted`. */
   readonly held: number;
-  /** Their ids, the first ones at most, in their order. */
+}
+
+/** An owner's executions of one service with limits, of which some are held. */
+export interface LimitLine extends LimitPlaces {
+  /** The service. */
+  readonly limitKey: string;
+  readonly ownerId: string;
+  /** Ids of those that are held, the first ones at most, in their order. */
   readonly firstIds: readonly string[];
 }
 

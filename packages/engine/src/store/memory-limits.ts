@@ -1,5 +1,5 @@
 import { LIMIT_SURVEY } from "./limit-line.ts";
-import type { LimitLine } from "./limit-line.ts";
+import type { LimitLine, LimitPlaces } from "./limit-line.ts";
 import { choosePlaces } from "./limit-rules.ts";
 import type { LimitedOwner, Limits } from "./limit-rules.ts";
 import type { ExecutionStore } from "./execution-store.ts";
@@ -14,6 +14,8 @@ export interface MemoryLimits extends Pick<ExecutionStore, "surveyLimits"> {
   readonly release: () => number;
   /** Whether some wait for a place. */
   readonly isAnyHeld: () => boolean;
+  /** Null: the service has no limits. */
+  readonly findPlaces: (limitKey: string, ownerId: string) => LimitPlaces | null;
 }
 
 /** Executions that have a place or wait for one, of one service. */
@@ -46,6 +48,19 @@ export function createMemoryLimits(entries: MemoryEntries): MemoryLimits {
       return released;
     },
     isAnyHeld: () => [...entries.byId.values()].some(isLimited),
+    findPlaces: (limitKey, ownerId) => {
+      const { service = null, subscription = null } = findLimits(limitKey);
+      if (service === null && subscription === null) return null;
+      const all = [...entries.byId.values()].filter(({ execution }) => execution.limitKey === limitKey);
+      const own = all.filter(({ execution }) => execution.owner.id === ownerId);
+      return {
+        ofService: service,
+        ofOwner: subscription,
+        taken: all.filter(hasPlace).length,
+        takenByOwner: own.filter(hasPlace).length,
+        held: Math.min(own.filter(isLimited).length, LIMIT_SURVEY.counted),
+      };
+    },
     surveyLimits: async () =>
       listLines(entries)
         .flatMap((line) => describeLine(line, findLimits(line.limitKey)))

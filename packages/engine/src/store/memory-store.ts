@@ -44,7 +44,7 @@ export function createMemoryStore(noteState?: NoteState): MemoryStore {
   const records = createRecords(entries);
   const limits = createMemoryLimits(entries);
   return {
-    ...createStarts(entries, keys, workers.list),
+    ...createStarts(entries, keys, { listWorkers: workers.list, findPlaces: limits.findPlaces }),
     ...records,
     ...createMemoryBatches(entries, { keys, cancel: records.cancel }),
     ...createReads(entries),
@@ -82,7 +82,10 @@ function countPending({ byId }: MemoryEntries, isDelayed: boolean): ReadonlyMap<
 function createStarts(
   entries: MemoryEntries,
   keys: MemoryKeys,
-  listWorkers: MemoryWorkers["list"],
+  {
+    listWorkers,
+    findPlaces,
+  }: Pick<MemoryLimits, "findPlaces"> & { readonly listWorkers: MemoryWorkers["list"] },
 ): StartStore {
   const findStarted = (ownerId: string, key: IdempotencyKey): ExecutionRecord | null => {
     const known = keys.find(ownerId, key);
@@ -96,10 +99,15 @@ function createStarts(
   };
   return {
     findStarted: async (ownerId, key) => findStarted(ownerId, key),
-    foresee: async (start) => ({
-      place: placeNew(start),
-      hasRoom: hasRoom(start.resources, listWorkers(), entries.byId.values()),
-    }),
+    foresee: async (start) => {
+      const { owner, resources, limitKey } = start;
+      const places = limitKey === undefined ? null : findPlaces(limitKey, owner.id);
+      return {
+        place: placeNew(start),
+        hasRoom: hasRoom(resources, listWorkers(), entries.byId.values()),
+        ...(places === null ? {} : { places }),
+      };
+    },
     create: async (execution) => {
       const known = entries.byId.get(execution.id);
       if (known !== undefined) {

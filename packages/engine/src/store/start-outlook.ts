@@ -1,4 +1,5 @@
 import type { NewExecution, QueuedState } from "./execution-store.ts";
+import type { LimitPlaces } from "./limit-line.ts";
 import type { ExecutionQuota } from "./quota.ts";
 
 /** What a start would find, as of now. */
@@ -11,6 +12,8 @@ export interface StartOutlook {
   readonly place: Pick<QueuedState, "priority" | "rank">;
   /** Whether a worker has room for it that is not taken by others. */
   readonly hasRoom: boolean;
+  /** Of its service, where that has limits; missing: it has none. */
+  readonly places?: LimitPlaces;
 }
 
 /** What an execution would cost. Amounts are decimal numbers, exact. */

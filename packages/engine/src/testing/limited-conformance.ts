@@ -5,6 +5,7 @@ import {
   FAILED,
   SHORT_LEASE,
   SUCCEEDED,
+  createExecution,
   createOwner,
   createUuidAt,
   finishAll,
@@ -291,6 +292,31 @@ function describeWhatIsSaid(use: UseQueue): void {
     expect(types).toContain("pending");
     expect((await read(queue.store, execution)).live).toMatchObject({ isPausing: false });
     stop();
+    await queue.empty();
+  });
+
+  test("a start is foreseen with the places of its service as its owner finds them, though nothing is held", async () => {
+    const queue = use();
+    await queue.empty();
+    const key = await queue.createService({ service: 5, subscription: 2 });
+    const [owner, other] = [createOwner(), createOwner()];
+    const foresee = async (by: Owner, limitKey = key) =>
+      (await queue.store.foresee(createExecution({ owner: by, limitKey }))).places;
+    const limits = { ofService: 5, ofOwner: 2 };
+    expect(await foresee(owner)).toEqual({ ...limits, taken: 0, takenByOwner: 0, held: 0 });
+    await queue.startMany(key, owner, 2);
+    await queue.startMany(key, other, 1);
+    await queue.release();
+    // Those that run have a place as those in the queue have.
+    await queue.claim(1);
+    expect(await queue.count(key)).toEqual({ running: 1, places: 3, held: 0 });
+    expect(await foresee(owner)).toEqual({ ...limits, taken: 3, takenByOwner: 2, held: 0 });
+    await queue.startMany(key, owner, 4);
+    expect(await foresee(owner)).toEqual({ ...limits, taken: 3, takenByOwner: 2, held: 4 });
+    expect(await foresee(other)).toEqual({ ...limits, taken: 3, takenByOwner: 1, held: 0 });
+    await queue.setLimits(key, { subscription: 7 });
+    expect(await foresee(other)).toMatchObject({ ofService: null, ofOwner: 7 });
+    expect(await foresee(owner, await queue.createService(null))).toBeUndefined();
     await queue.empty();
   });
 

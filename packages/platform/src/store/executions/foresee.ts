@@ -1,5 +1,6 @@
 import { DAY } from "@platform/engine/base/time";
 import { getLowestUuid } from "@platform/engine/base/uuid";
+import type { LimitPlaces } from "@platform/engine/store/limit-line";
 import type { ForeseenStart, StartOutlook, StartPrice } from "@platform/engine/store/start-outlook";
 import type { Database } from "../../postgres/database.ts";
 import { toStoredResources } from "../base/columns.ts";
@@ -7,6 +8,7 @@ import { THIS_MONTH } from "../base/quotas.ts";
 import { refuseEnded } from "./ended-owners.ts";
 import { QUOTA_COLUMNS, SELECT_QUOTAS, describeLeft, refuseBeyondLimit } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
+import { selectPlaces } from "./limited.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
 import { RANK_OF_ONE } from "./rank.ts";
 import { IS_LIVE } from "./workers.ts";
@@ -42,7 +44,7 @@ const secondsOf = (share: number) =>
 
 /**
  * Parameters: lowest id in the queue, lowest id of the day after tomorrow, kind and id of the owner, organisation that is billed, version, vCPUs and
- * memory in thousandths, time limit in seconds, lowest id of the runs that are looked at, priority.
+ * memory in thousandths, time limit in seconds, lowest id of the runs that are looked at, priority, service whose limits hold for it.
  */
 const FORESEE = `with t as materialized (
     select $4::uuid as owner_id, $7::int as cpu_milli, $8::int as memory_milli, $11::smallint as priority
@@ -77,7 +79,8 @@ const FORESEE = `with t as materialized (
     (select (${RANK_OF_ONE})::float8 from t) as rank,
     exists (select 1 from worker w where ${IS_LIVE}
       and w.cpu_milli - coalesce((select r.cpu from running r where r.worker_id = w.id), 0) >= $7::int
-      and w.memory_milli - coalesce((select r.memory from running r where r.worker_id = w.id), 0) >= $8::int) as "hasRoom"`;
+      and w.memory_milli - coalesce((select r.memory from running r where r.worker_id = w.id), 0) >= $8::int) as "hasRoom",
+    (select row_to_json(l) from (${selectPlaces("$12::uuid", "$4::uuid")}) l) as places`;
 
 interface Row {
   readonly price: StartPrice | null;
@@ -85,6 +88,7 @@ interface Row {
   readonly hasEnded: boolean;
   readonly rank: number;
   readonly hasRoom: boolean;
+  readonly places: LimitPlaces | null;
 }
 
 /** @throws Problem NOT_SUBSCRIBED, FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED, UNAVAILABLE */
@@ -106,6 +110,7 @@ export function createForesight(database: Database): (start: ForeseenStart) => P
     return {
       place: { priority: start.priority ?? 0, rank: row.rank },
       hasRoom: row.hasRoom,
+      ...(row.places === null ? {} : { places: row.places }),
       ...(quota === undefined ? {} : { quota }),
       ...(row.price === null ? {} : { price: row.price }),
     };
@@ -113,7 +118,7 @@ export function createForesight(database: Database): (start: ForeseenStart) => P
 }
 
 function toParameters(
-  { owner, versionId, resources, timeoutSeconds, priority = 0 }: ForeseenStart,
+  { owner, versionId, resources, timeoutSeconds, priority = 0, limitKey }: ForeseenStart,
   horizon: string,
 ): readonly unknown[] {
   const { cpu_milli, memory_milli } = toStoredResources(resources);
@@ -130,5 +135,6 @@ function toParameters(
     timeoutSeconds,
     getLowestUuid(today - LAST_DAYS * DAY),
     priority,
+    limitKey ?? null,
   ];
 }

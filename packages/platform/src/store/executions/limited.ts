@@ -1,3 +1,4 @@
+import { LIMIT_SURVEY } from "@platform/engine/store/limit-line";
 import { RELEASE_LIMITED_LOCK } from "../../postgres/locks.ts";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
@@ -69,6 +70,16 @@ export function describeLimits(condition: string): string {
       where ${hasPlace("e")} and e.limit_key = owner.limit_key and e.owner_id = owner.owner_id) as taken_by_owner
     from owner join limits on limits.limit_key = owner.limit_key where owner.owner_id is not null
   )`;
+}
+
+/** SQL: the columns of `LimitPlaces` of a service, as this owner finds them; no row: the service has no policy. */
+export function selectPlaces(limitKey: string, ownerId: string): string {
+  return `select nullif(${readLimit("service")}, ${UNLIMITED}) as "ofService", nullif(${readLimit("subscription")}, ${UNLIMITED}) as "ofOwner",
+      (select count(*)::int from execution e where ${hasPlace("e")} and e.limit_key = p.service_key) as taken,
+      (select count(*)::int from execution e where ${hasPlace("e")} and e.limit_key = p.service_key and e.owner_id = ${ownerId}) as "takenByOwner",
+      (select count(*)::int from (select 1 from execution e where ${isLimited("e")} and e.limit_key = p.service_key and e.owner_id = ${ownerId}
+        limit ${LIMIT_SURVEY.counted}) counted) as held
+    from service_policy p where p.service_key = ${limitKey} order by p.revision desc limit 1`;
 }
 
 /**
