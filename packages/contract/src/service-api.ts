@@ -166,7 +166,7 @@ const BATCHES = {
     bodyMode: "none",
     summary: "Cancel a batch",
     description:
-      "Cancels all of its executions that have not ended, and starts none of it from then on. What waits ends at once, what runs within seconds.",
+      "Cancels all of its executions that have not ended, and starts none of it from then on. What waits ends at once, what runs within seconds. A batch that has ended is not changed. While its start is under way, the answer comes once that has stopped, or after twelve seconds with `complete` false: then repeat the request.",
     params: BatchParams,
     responses: { 200: { description: "The batch", schema: BatchSchema } },
     problems: ["NOT_FOUND"],

@@ -53,6 +53,10 @@ async function cancelBatch(context: CommandContext, batchId: string): Promise<Co
   const { client } = await openSession(context);
   const batch = await client.cancelJobBatch({ params: { batchId } });
   const { counts, total, refused } = batch;
+  if (!batch.cancelled) {
+    context.output.print(`Batch    ${batch.id} had already ended; nothing of it was cancelled.`);
+    return { json: batch, succeeded: true };
+  }
   context.output.print(`Batch    ${batch.id}: its cancellation was requested.`);
   context.output.print(
     `Jobs     ${total - refused}, ${counts.RUNNING} of them are being stopped, ${counts.SUCCEEDED} had succeeded.`,

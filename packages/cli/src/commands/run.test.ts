@@ -359,6 +359,8 @@ test("run --batch starts a job for each line, names those that are refused, and 
   ]);
   const again = await call("run", "--batch", "jobs.jsonl", "--idempotency-key", "batch-1", "--json");
   expect(JSON.parse(again.stdout).items).toEqual(batch.items);
+  const cancelled = await call("cancel", "--batch", batch.id);
+  expect([cancelled.exitCode, cancelled.stdout]).toEqual([0, expect.stringContaining("had already ended")]);
 });
 
 test("run --batch says of a file what is wrong with it, and cancel --batch ends what was started", async () => {

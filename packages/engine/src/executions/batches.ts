@@ -12,6 +12,7 @@ import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import { toBatch } from "./batch-view.ts";
 import type { BatchView } from "./batch-view.ts";
+import { cancelAll, cancelInSteps } from "./cancel-batch.ts";
 import { createHold } from "./batch-hold.ts";
 import type { Hold } from "./batch-hold.ts";
 import { createPacer } from "./pacer.ts";
@@ -60,8 +61,6 @@ const PROGRESS_TTL_MS = 1 * SECOND;
 const FINAL_TTL_MS = 60 * SECOND;
 /** Each with up to a thousand states. */
 const MAX_CACHED = 100;
-/** Executions of one step of a cancellation. */
-const CANCELLED_AT_ONCE = 250;
 
 /** Holds nothing that has to be closed. */
 export function createBatches(options: BatchesOptions): Batches {
@@ -87,9 +86,12 @@ export function createBatches(options: BatchesOptions): Batches {
     progress: (id, ownerId) =>
       cache.get(`${ownerId} ${id}`, async () => await read(await store.findBatch(id, ownerId))),
     cancel: async (id, ownerId) => {
+      const found = await read(await store.findBatch(id, ownerId));
+      // What has ended is not changed, as a single execution is not.
+      if (toBatch(found, NO_ITEMS).terminal) return found;
       const batch = await store.cancelBatch(id, ownerId);
       if (batch === null) throw refuseUnknown();
-      await cancelInSteps(store, batch);
+      await cancelAll(store, batch);
       const view = await read(await store.findBatch(id, ownerId));
       cache.set(`${ownerId} ${id}`, view);
       return view;
@@ -122,8 +124,11 @@ async function openAndStart(tools: Tools, owner: Owner, given: SplitRequest): Pr
     const since = readMonotonic();
     const opened = await openBatch(tools.store, created, target);
     const { batch, isRepeated } = opened;
-    if (opened.holder === "nobody")
+    if (opened.holder === "nobody") {
+      // Who has cancelled it may have taken it over from this request, which has started some of it since.
+      if (batch.isCancelled) await cancelInSteps(tools.store, batch);
       return { batch, states: await readStates(tools.store, batch), isRepeated };
+    }
     if (opened.holder === "own") {
       const { holder } = created;
       const hold = createHold(tools.store, { id: batch.id, holder, since });
@@ -221,12 +226,6 @@ async function readStates(
   { itemIds, ownerId }: BatchRecord,
 ): Promise<ReadonlyMap<string, ExecutionStatus>> {
   return await store.readStates(itemIds, ownerId);
-}
-
-/** Repeated it changes nothing. */
-async function cancelInSteps(store: BatchStore, { itemIds, ownerId }: BatchRecord): Promise<void> {
-  for (let from = 0; from < itemIds.length; from += CANCELLED_AT_ONCE)
-    await store.cancelMany(itemIds.slice(from, from + CANCELLED_AT_ONCE), ownerId);
 }
 
 function refuseUnknown(): Problem {

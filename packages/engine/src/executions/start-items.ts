@@ -104,7 +104,8 @@ function findReason({ batch }: Items): Problem | null {
   return null;
 }
 
-function refuseCancelled(): Problem {
+/** Why an item is not started. */
+export function refuseCancelled(): Problem {
   return new Problem("CONFLICT", "The batch was cancelled before this item was started.");
 }
 

@@ -217,6 +217,17 @@ describe("the progress of a batch", () => {
   });
 });
 
+test("cancelling a batch that has ended changes nothing, as with a single execution", async () => {
+  const { id } = (await sendItems([{}, { nonsense: 1 }])).json<Batch>();
+  await scene.store.finish(await scene.claimOne(), SUCCESS);
+  const cancel = async () => await scene.app.inject({ method: "PUT", url: `/hosted/batch/${id}/cancel` });
+  const answer = await cancel();
+  const ended = { cancelled: false, terminal: true, done: 2, counts: { SUCCEEDED: 1 } };
+  expect([answer.statusCode, answer.json()]).toMatchObject([200, ended]);
+  await expect.poll(async () => (await read(`/hosted/batch/${id}`)).json()).toEqual(answer.json());
+  expect((await cancel()).json()).toEqual(answer.json());
+});
+
 test("cancelling a batch ends all that has not ended, however often", async () => {
   const { id } = (await sendItems(Array.from({ length: 300 }, () => ({})))).json<Batch>();
   const ended = await scene.claimOne();

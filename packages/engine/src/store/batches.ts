@@ -56,6 +56,14 @@ export interface BatchStore {
    * @throws Problem IDEMPOTENCY_CONFLICT when the key was used with another request; RESULT_EXPIRED when its batch was removed
    */
   readonly openBatch: (batch: NewBatch, mayCreate: boolean) => Promise<OpenedBatch | null>;
+  /**
+   * Takes the starting of a batch over from a holder that has not renewed its hold in time, as `openBatch` does. Null: the owner has no such batch.
+   */
+  readonly takeOverBatch: (
+    id: string,
+    ownerId: string,
+    holder: string,
+  ) => Promise<Pick<OpenedBatch, "batch" | "holder"> | null>;
   /** Whether the holder may go on: `lost`: it may not; `cancelled`: it should start nothing more. */
   readonly renewBatch: (id: string, holder: string) => Promise<"held" | "cancelled" | "lost">;
   /** Writes down what was refused: everything else was started. Null: the hold was lost, and nothing is written. */

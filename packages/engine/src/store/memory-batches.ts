@@ -29,12 +29,6 @@ export function createMemoryBatches(
     const found = kept.get(id);
     return found?.batch.ownerId === ownerId ? found : null;
   };
-  const takeOver = (found: Kept, holder: string): OpenedBatch["holder"] => {
-    if (found.batch.refusals !== null) return "nobody";
-    if (found.holder !== holder && found.heldUntil > readMonotonic()) return "other";
-    Object.assign(found, { holder, heldUntil: endHold() });
-    return "own";
-  };
   return {
     openBatch: async (given, mayCreate) => {
       const { id, ownerId, key, holder } = given;
@@ -50,6 +44,10 @@ export function createMemoryBatches(
       const [oldest] = kept.keys();
       if (kept.size > MAX_BATCHES && oldest !== undefined) kept.delete(oldest);
       return { batch, holder: "own", isRepeated: false };
+    },
+    takeOverBatch: async (id, ownerId, holder) => {
+      const found = findOwned(id, ownerId);
+      return found === null ? null : { holder: takeOver(found, holder), batch: found.batch };
     },
     renewBatch: async (id, holder) => {
       const found = kept.get(id);
@@ -79,6 +77,14 @@ export function createMemoryBatches(
       for (const id of ids) await cancel(id, ownerId);
     },
   };
+}
+
+/** Who starts the batch from now on. */
+function takeOver(found: Kept, holder: string): OpenedBatch["holder"] {
+  if (found.batch.refusals !== null) return "nobody";
+  if (found.holder !== holder && found.heldUntil > readMonotonic()) return "other";
+  Object.assign(found, { holder, heldUntil: endHold() });
+  return "own";
 }
 
 function createBatch({ id, ownerId, itemIds }: NewBatch): BatchRecord {

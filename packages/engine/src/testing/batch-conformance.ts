@@ -76,6 +76,26 @@ export function describeBatches(use: Use): void {
     expect(await store.findBatch(second.id, owner.id)).toBeNull();
   });
 
+  test("its starting is taken over once its holder is late, by who has the batch", async () => {
+    const store = use();
+    const [owner, holder] = [createOwner(), createUuidV7()];
+    const batch = createBatch(owner);
+    const { id, itemIds } = batch;
+    await store.openBatch(batch, true);
+    expect(await store.takeOverBatch(id, createOwner().id, holder)).toBeNull();
+    expect(await store.takeOverBatch(createUuidV7(), owner.id, holder)).toBeNull();
+    expect(await store.takeOverBatch(id, owner.id, holder)).toMatchObject({
+      batch: { id, itemIds, refusals: null },
+      holder: "other",
+    });
+    expect(await store.takeOverBatch(id, owner.id, batch.holder)).toMatchObject({ holder: "own" });
+    await store.settleBatch(id, batch.holder, [REFUSED]);
+    expect(await store.takeOverBatch(id, owner.id, holder)).toMatchObject({
+      batch: { refusals: [REFUSED] },
+      holder: "nobody",
+    });
+  });
+
   test("the same key with another request, of a batch or of a start, is a conflict", async () => {
     const store = use();
     await emptyQueue(store);

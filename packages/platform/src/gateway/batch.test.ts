@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Batch } from "@platform/contract/batch";
 import { Problem } from "@platform/contract/problems";
+import { createUuidV7 } from "@platform/engine/base/uuid";
+import { createExecution } from "@platform/engine/testing/execution-fixtures";
 import { createKey } from "@platform/engine/testing/idempotency-conformance";
 import { readTerms } from "../api/plan-terms.ts";
 import { removeOldBatches } from "../store/executions/batches.ts";
@@ -47,6 +49,12 @@ afterAll(async () => {
 });
 
 const createItems = (count: number) => Array.from({ length: count }, (_, n) => ({ data: { n } }));
+const createTarget = () => ({
+  id: service.versionId,
+  resources: { cpu: 1, memory: 1 },
+  timeoutSeconds: 60,
+  inputSchema: null,
+});
 const basePath = () => `/${service.serviceKey}/${service.serviceName}/${service.version}`;
 
 async function createCaller(client: TestClient) {
@@ -200,6 +208,69 @@ test("a gateway that is killed within a batch leaves nothing that its repetition
   expect(await countExecutions(client)).toBe(1_000);
 });
 
+test("a cancellation cancels also what was started after it by who had not noticed, and was killed then", async () => {
+  const client = await createTestClient(here, owner, service);
+  const { send } = await createCaller(client);
+  const ownerId = client.subscriptionId;
+  const subscription = { kind: "subscription", id: ownerId, organisationId: owner.organisationId } as const;
+  const store = createPostgresExecutionStore({ database: createExecutionDatabase(home.target, home) });
+  onTestFinished(store.close);
+  const [before, after, never] = [createUuidV7(), createUuidV7(), createUuidV7()] as const;
+  const id = createUuidV7();
+  await store.openBatch({ id, ownerId, itemIds: [before, after, never], holder: createUuidV7() }, true);
+  const start = async (itemId: string) =>
+    await store.create(createExecution({ id: itemId, owner: subscription, versionId: service.versionId }));
+  await start(before);
+  const answered = send("PUT", `/batch/${id}/cancel`, { at: there });
+  await expect
+    .poll(async () => await store.readStates([before], ownerId), { interval: 10 })
+    .toEqual(new Map([[before, "FAILED"]]));
+  await start(after);
+  // Nothing renews its hold any more.
+  await home.database.query({
+    text: "update execution_batch set held_until = now() where id = $1",
+    values: [id],
+  });
+  const answer = await answered;
+  expect([answer.statusCode, answer.json()]).toMatchObject([
+    200,
+    {
+      cancelled: true,
+      complete: true,
+      terminal: true,
+      counts: { FAILED: 2 },
+      items: [
+        { id: before, status: "FAILED" },
+        { id: after, status: "FAILED" },
+        { index: 2, code: "CONFLICT", detail: expect.stringContaining("cancelled") },
+      ],
+    },
+  ]);
+});
+
+test("who was held up, and starts some of a batch after a cancellation has taken it over, cancels these", async () => {
+  const { subscriptionId: id } = await createTestClient(here, owner, service);
+  const subscription = { kind: "subscription", id, organisationId: owner.organisationId } as const;
+  const view = await here.executions.batches.start(subscription, {
+    body: Buffer.from(JSON.stringify({ items: createItems(3) })),
+    findTarget: () => createTarget(),
+    countStarts: async (granted) => {
+      const [batch] = await home.database.query<{ id: string }>({
+        text: "update execution_batch set held_until = now() where owner_id = $1 returning id",
+        values: [id],
+      });
+      const cancelled = await there.executions.batches.cancel(batch?.id ?? "", id);
+      expect(cancelled.batch.refusals).toMatchObject([{ code: "CONFLICT", at: [0, 1, 2] }]);
+      return { granted, refusal: null };
+    },
+  });
+  expect(view.batch.isCancelled).toBe(true);
+  const states = await there.executions.batches.progress(view.batch.id, id);
+  expect([...view.states.values(), ...states.states.values()].every((status) => status === "FAILED")).toBe(
+    true,
+  );
+});
+
 test("going on with a batch counts and refuses only what was not started", async () => {
   const { subscriptionId: id } = await createTestClient(here, owner, service);
   const subscription = { kind: "subscription", id, organisationId: owner.organisationId } as const;
@@ -209,12 +280,7 @@ test("going on with a batch counts and refuses only what was not started", async
     await here.executions.batches.start(subscription, {
       body,
       key: createKey("cut off", body),
-      findTarget: () => ({
-        id: service.versionId,
-        resources: { cpu: 1, memory: 1 },
-        timeoutSeconds: 60,
-        inputSchema: null,
-      }),
+      findTarget: () => createTarget(),
       countStarts: async (count) => {
         asked.push(count);
         return { granted, refusal: new Problem("RATE_LIMITED") };

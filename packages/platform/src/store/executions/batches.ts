@@ -40,6 +40,7 @@ function toBatch({ refusals, ...row }: BatchRow): BatchRecord {
 export function createBatchStore(database: Database): BatchStore {
   return {
     openBatch: (batch, mayCreate) => openBatch(database, batch, mayCreate),
+    takeOverBatch: (id, ownerId, holder) => takeOver(database, { id, ownerId, holder }),
     renewBatch: (id, holder) => renewBatch(database, id, holder),
     settleBatch: (id, holder, refusals) => settleBatch(database, id, { holder, refusals }),
     findBatch: async (id, ownerId) => {
