@@ -109,6 +109,30 @@ export function describeHeld(use: Use): void {
     for (const { id } of held) await store.cancel(id, owner.id);
   });
 
+  test("of those that are created at the same moment, what is held takes no turn of those between which it comes", async () => {
+    const store = use();
+    await emptyQueue(store);
+    const owner = createOwner();
+    const [first, second, third] = [1, 2, 3].map(() => createExecution({ owner })) as [
+      NewExecution,
+      NewExecution,
+      NewExecution,
+    ];
+    const held = Array.from({ length: 5 }, () => createExecution({ owner, startAt: Date.now() + HOUR }));
+    // While the first one is stored, the others come together.
+    const all = [first, second, ...held, third];
+    await Promise.all(all.map((execution) => store.create(execution)));
+    const ranks: number[] = [];
+    for (const execution of [first, second, third]) {
+      const { live } = await read(store, execution);
+      if (live !== undefined && "rank" in live) ranks.push(live.rank);
+    }
+    const [lowest = 0] = ranks;
+    expect(ranks.map((rank) => rank - lowest)).toEqual([0, 1, 2]);
+    for (const { id } of held) await store.cancel(id, owner.id);
+    await emptyQueue(store);
+  });
+
   test("what is released comes behind those whose turn it is, and before their backlog", async () => {
     const store = use();
     await emptyQueue(store);
