@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import { ExecutionStatusSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { ResourcesSchema } from "../project.ts";
-import { StringEnum } from "../schemas.ts";
+import { StringEnum, Timestamp } from "../schemas.ts";
 import { READS } from "./common.ts";
 import { ExecutionFilter, ExecutionParams } from "./executions.ts";
 
@@ -87,6 +87,11 @@ const ExplanationSchema = Type.Object(
     typicalWaitMs: Type.Optional(
       Count(
         "Median of how long the last executions of the same owner and version have waited; absent: there were too few",
+      ),
+    ),
+    startBy: Type.Optional(
+      Timestamp(
+        "When it ends if it has not begun by then (`startWithin`); absent: it waits for as long as it has to",
       ),
     ),
   },

@@ -1,3 +1,5 @@
+import { formatTimestamp } from "@platform/contract/execution";
+import type { NewExecution } from "@platform/engine/store/execution-store";
 import { createExecution, request } from "@platform/engine/testing/execution-fixtures";
 import { DAY, HOUR, MINUTE, SECOND } from "@platform/engine/base/time";
 import { waitUntil } from "@platform/engine/testing/wait-until";
@@ -165,10 +167,14 @@ describe("an explanation", () => {
   });
   afterEach(() => scene?.close());
 
-  const startJob = async (user = scene.provider, service = scene.service) => {
+  const startJob = async (
+    user = scene.provider,
+    service = scene.service,
+    more: Partial<NewExecution> = {},
+  ) => {
     const { organisationId } = user;
     const owner = { kind: "organisation", id: organisationId, organisationId } as const;
-    const execution = createExecution({ owner, versionId: service.versionId });
+    const execution = createExecution({ owner, versionId: service.versionId, ...more });
     await scene.store.create(execution);
     return execution.id;
   };
@@ -223,6 +229,28 @@ describe("an explanation", () => {
     await store.cancel(id, scene.provider.organisationId);
     expect(await explain(id)).toMatchObject({ reason: "NOT_WAITING" });
     expect(await explain(id, stranger)).toMatchObject({ code: "EXECUTION_NOT_FOUND" });
+  });
+
+  test("names the deadline of its start while that can end it", async () => {
+    const { store } = scene;
+    const retries = { onError: { max: 1, backoffSeconds: 60 } };
+    const id = await startJob(undefined, undefined, { startWithinSeconds: 600, retries });
+    const startBy = (await store.find(id, scene.provider.organisationId))?.startBy ?? 0;
+    const deadline = formatTimestamp(startBy);
+    expect(await explain(id)).toMatchObject({
+      reason: "NO_WORKER",
+      startBy: deadline,
+      text: `No worker is running. If it has not begun by ${deadline} UTC, it ends.`,
+    });
+    const [claim] = (await store.claim(request({ onlyId: id }))).claims;
+    if (claim === undefined) throw new Error("It cannot be claimed.");
+    expect(await explain(id)).not.toHaveProperty("startBy");
+    // The first attempt has met it, and a further one is not bound by it.
+    await store.retry(claim, { status: "FAILED", code: "BUSY", detail: "Busy." }, 60);
+    await report("worker", 1);
+    const again = await explain(id);
+    expect(again).toMatchObject({ reason: "DELAYED" });
+    expect(again).not.toHaveProperty("startBy");
   });
 
   test("knows how long the same executions have typically waited", async () => {

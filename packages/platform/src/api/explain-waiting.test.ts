@@ -8,6 +8,7 @@ const PLACE: QueuePlace = {
   ahead: 0,
   isPaused: false,
   startAt: null,
+  startBy: null,
   isLimited: false,
   setbacks: 0,
   retried: 0,
@@ -73,6 +74,19 @@ test.each<readonly [Partial<QueuePlace>, string, string]>([
   ],
 ])("%o is explained as %s", (place, reason, text) => {
   expect(explain(place)).toMatchObject({ reason, text, needs: NEEDS });
+});
+
+test.each<readonly [Partial<QueuePlace>, string]>([
+  [{ ahead: 3 }, "BEHIND_OTHERS"],
+  [{ startAt: Date.UTC(2026, 10, 30, 6) }, "DELAYED"],
+  [{ isLimited: true }, "LIMITED"],
+  [{ workers: [] }, "NO_WORKER"],
+])("%o, where its start has a deadline, is explained as %s until then", (place, reason) => {
+  const { text, startBy } = explain({ ...place, startBy: Date.UTC(2026, 10, 30, 7) });
+  expect(startBy).toBe("2026-11-30 07:00:00");
+  expect(text).toBe(`${explain(place).text} If it has not begun by 2026-11-30 07:00:00 UTC, it ends.`);
+  expect(explain(place)).not.toHaveProperty("startBy");
+  expect(explain(place).reason).toBe(reason);
 });
 
 test.each([

@@ -28,7 +28,17 @@ export function explainWaiting({ status, needs, isPreparing, place }: Waiting): 
     return { reason: "CLAIMED", needs, text: "A worker has claimed it; its code may have begun." };
   if (place === null)
     return { reason: "NOT_WAITING", needs, text: "It does not wait: it has started or ended." };
-  return explainPlace(needs, place);
+  return addDeadline(explainPlace(needs, place), place.startBy);
+}
+
+function addDeadline(explained: ExecutionExplanation, deadline: number | null): ExecutionExplanation {
+  if (deadline === null) return explained;
+  const startBy = formatTimestamp(deadline);
+  return {
+    ...explained,
+    startBy,
+    text: `${explained.text} If it has not begun by ${startBy} UTC, it ends.`,
+  };
 }
 
 function explainPlace(needs: Resources, place: QueuePlace): ExecutionExplanation {

@@ -4,7 +4,7 @@ import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources } from "../base/columns.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 import { lookUp } from "../executions/lookup.ts";
-import { isQueued, selectReadySince } from "../executions/queue-rows.ts";
+import { isBound, isQueued, selectReadySince } from "../executions/queue-rows.ts";
 
 /** What decides when an execution that waits is claimed. */
 export interface QueuePlace {
@@ -14,6 +14,8 @@ export interface QueuePlace {
   readonly isPaused: boolean;
   /** When it is to enter the queue, as its start has asked; milliseconds since the epoch. Null: it is there. */
   readonly startAt: number | null;
+  /** When it ends if it has not begun by then; milliseconds since the epoch. Null: never. */
+  readonly startBy: number | null;
   /** Whether it waits for a place of a limit of its service's policy. */
   readonly isLimited: boolean;
   /** How often it was given back since it could not be started. */
@@ -44,7 +46,7 @@ const PLACE = `with self as materialized (
   )
   select coalesce(self.not_before > now(), false) as "isPaused", self.setbacks, self.retried,
     case when self.held = 'START_AT' then ${selectMilliseconds("self.start_at")} end as "startAt",
-    coalesce(self.held = 'LIMIT', false) as "isLimited",
+    case when ${isBound("self")} then ${selectMilliseconds("self.start_by")} end as "startBy", coalesce(self.held = 'LIMIT', false) as "isLimited",
     (select count(*)::int from (
       (select 1 from execution e where ${isQueued("e")} and e.priority > self.priority limit ${MOST_AHEAD})
       union all
