@@ -53,7 +53,7 @@ create table audit_entry (
   ip text not null,
   changes text not null,
   hash bytea not null,
-  constraint audit_entry_actor_known CHECK ((actor_kind = ANY (ARRAY['user'::text, 'claimed'::text, 'application'::text]))),
+  constraint audit_entry_actor_known CHECK ((actor_kind = ANY (ARRAY['user'::text, 'claimed'::text, 'application'::text, 'operator'::text]))),
   constraint audit_entry_outcome_known CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text]))),
   constraint audit_entry_pkey PRIMARY KEY (organisation_id, sequence)
 );
@@ -535,6 +535,7 @@ create table organisation (
   constraint organisation_personal_of UNIQUE (personal_of),
   constraint organisation_slug UNIQUE (slug)
 );
+CREATE INDEX organisation_newest ON public.organisation USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 
 create table personal_access_token (
   id uuid not null,
@@ -598,6 +599,7 @@ create table platform_user (
   constraint platform_user_pkey PRIMARY KEY (id),
   constraint platform_user_email UNIQUE (email)
 );
+CREATE INDEX platform_user_newest ON public.platform_user USING btree (created_at DESC, id DESC);
 
 create table pool_file (
   id uuid not null,

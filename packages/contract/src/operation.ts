@@ -112,6 +112,7 @@ const LIMITED_SCOPES: ReadonlySet<Operation["scope"]> = new Set(["user", "organi
 /** All problem codes of an operation, without duplicates. */
 export function listProblems({
   method,
+  allows,
   scope,
   bodyMode,
   answerMode,
@@ -120,8 +121,11 @@ export function listProblems({
 }: Operation): readonly ProblemCode[] {
   const codes = new Set<ProblemCode>([
     ...SCOPE_PROBLEMS[scope],
+    ...(allows === "operator" ? SCOPE_PROBLEMS.user : []),
     ...problems,
-    ...(LIMITED_SCOPES.has(scope) && rate !== "read" && rate !== "poll" ? (["RATE_LIMITED"] as const) : []),
+    ...((LIMITED_SCOPES.has(scope) || allows === "operator") && rate !== "read" && rate !== "poll"
+      ? (["RATE_LIMITED"] as const)
+      : []),
     ...COMMON_PROBLEMS,
     answerMode === "content" ? "RANGE_NOT_SATISFIABLE" : "NOT_ACCEPTABLE",
     ...(method === "GET" ? [] : BODY_PROBLEMS),

@@ -184,6 +184,23 @@ async function reseal(host: HostProcess): Promise<void> {
   await host.closers.closeAll();
 }
 
+/** The commands `grant-operator` and `revoke-operator`. */
+async function changeOperator(host: HostProcess, isOperator: boolean): Promise<void> {
+  const { config, logger } = host;
+  await requirePlatform(config);
+  const { identity } = await createShared(host, await openData(host));
+  const email = config.argument ?? "";
+  const outcome = await identity.setOperator(email, isOperator);
+  if (outcome === null) throw new StartError(`There is no user with the address ${email}.`);
+  if (outcome === "last operator")
+    throw new StartError(
+      `${email} is the last operator who is not disabled. Make another user one first: npm start -- grant-operator EMAIL.`,
+    );
+  const is = isOperator ? "is an operator of the platform" : "is no operator of the platform";
+  logger.info({ email }, outcome === "changed" ? `the user ${is} now` : `the user ${is} already`);
+  await host.closers.closeAll();
+}
+
 const COMMANDS: Readonly<Record<Command, (host: HostProcess) => Promise<void>>> = {
   serve,
   "rotate-signing-key": (host) => rotateKey(host, "when unused"),
@@ -192,6 +209,8 @@ const COMMANDS: Readonly<Record<Command, (host: HostProcess) => Promise<void>>> 
   "add-usage": addUsage,
   storage: reportStorage,
   retention: previewRetention,
+  "grant-operator": (host) => changeOperator(host, true),
+  "revoke-operator": (host) => changeOperator(host, false),
   reseal,
 };
 

@@ -86,6 +86,7 @@ function toRow({ at, actor, action, outcome, target, ip }: AuditEvent): readonly
 
 /** A wrong secret of an access key says nothing of who sent it. */
 function describeActor({ kind, name }: AuditEvent["actor"]): string {
+  if (kind === "operator") return name === "" ? "the server's command line" : `${name} (operator)`;
   if (name === "") return "unknown";
   return kind === "claimed" ? `${name} (not proven)` : name;
 }

@@ -2,8 +2,14 @@ import { PLATFORM_API } from "./platform-api.ts";
 import { UPLOADS_API } from "./uploads.ts";
 import type { OperationTable } from "../operation.ts";
 
-/** What no operation of its own does: a wrong secret at the gateway, a forged request, a password on the page of `platform login`. */
-const OTHERS = ["access-key.use", "device-login.confirm", "session.forge"] as const;
+/** What no operation of its own does: a wrong secret at the gateway, a forged request, a password on the page of `platform login`, commands of the server. */
+const OTHERS = [
+  "access-key.use",
+  "device-login.confirm",
+  "operator.grant",
+  "operator.revoke",
+  "session.forge",
+] as const;
 
 /** Names of all actions that an entry of the audit log can have, in order. */
 export const AUDIT_ACTIONS: readonly string[] = listActions();

@@ -7,9 +7,9 @@ import { READS } from "./common.ts";
 
 const ActorSchema = Type.Object(
   {
-    kind: StringEnum(["user", "claimed", "application"], {
+    kind: StringEnum(["user", "claimed", "application", "operator"], {
       description:
-        "claimed: somebody who said to be this user, and did not prove it; application: its execution did it",
+        "claimed: somebody who said to be this user, and did not prove it; application: its execution did it; operator: a user who runs the platform did it as such, without an id somebody with the server's command line",
     }),
     id: Nullable(Type.String(), { description: "Identifier of the user or application" }),
     name: Type.String({ description: "Email address of the user, or name of the application, at that time" }),

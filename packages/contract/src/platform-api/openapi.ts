@@ -11,6 +11,7 @@ import { EXECUTION_OVERVIEW_API } from "./execution-overview.ts";
 import { EXECUTIONS_API } from "./executions.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
+import { OPERATOR_ACCOUNTS_API } from "./operator-accounts.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
@@ -122,6 +123,11 @@ const GROUPS = [
     name: "Schedules",
     description: "Executions that start at times of a calendar",
     operations: SCHEDULES_API,
+  },
+  {
+    name: "Operator",
+    description: "The platform as a whole, for those who run it",
+    operations: OPERATOR_ACCOUNTS_API,
   },
   { name: "Audit", description: "Who changed what in the organisation", operations: AUDIT_API },
 ] as const;

@@ -10,6 +10,7 @@ import { EVENTS_API } from "./events.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { POOL_ACCESS_API } from "./pool-access.ts";
+import { OPERATOR_ACCOUNTS_API } from "./operator-accounts.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
@@ -51,4 +52,5 @@ export const PLATFORM_API = {
   ...VARIABLES_API,
   ...WEBHOOKS_API,
   ...SCHEDULES_API,
+  ...OPERATOR_ACCOUNTS_API,
 } as const;

@@ -3,6 +3,8 @@ import type { Database } from "../postgres/database.ts";
 import { createExternalLoginStore } from "../store/accounts/external-logins.ts";
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createDeviceLoginStore } from "../store/accounts/device-logins.ts";
+import { createOrganisationOperations } from "../store/accounts/operate-organisations.ts";
+import { createUserOperations } from "../store/accounts/operate-users.ts";
 import { createMemberStore } from "../store/accounts/members.ts";
 import { createOrganisationStore } from "../store/accounts/organisations.ts";
 import { createLinkStore } from "../store/accounts/one-time-tokens.ts";
@@ -28,6 +30,8 @@ import type { Mailer } from "./mailer.ts";
 import { createMemberships } from "./memberships.ts";
 import type { Memberships } from "./memberships.ts";
 import { createOidcClient } from "./oidc.ts";
+import { createOperatedAccounts } from "./operate-accounts.ts";
+import type { OperatedAccounts } from "./operate-accounts.ts";
 import { createOrganisations } from "./organisations.ts";
 import type { Organisations } from "./organisations.ts";
 import { createPasswords } from "./passwords.ts";
@@ -68,6 +72,7 @@ export interface Identity
     Links,
     SignUp,
     ExternalSignIn,
+    OperatedAccounts,
     Omit<Memberships, "forgetMemberships">,
     Omit<PersonalAccessTokens, "forgetTokens">,
     Omit<Sessions, "forgetSessions"> {
@@ -140,6 +145,7 @@ export function createIdentity(options: IdentityOptions): Identity {
       users,
       userStore,
     }),
+    ...operateAccounts(database, { apiUrl, onChange: forgetAll, now }),
     ...createSignUp({ mode, users, invitations, attempts, links }),
     changePassword: async (change) => {
       await changePassword(change);
@@ -149,4 +155,12 @@ export function createIdentity(options: IdentityOptions): Identity {
     watch: () =>
       database.listen(ACCOUNTS_CHANNEL, { onNotify: forgetAll, onReset: forgetAll, onSilence: forgetAll }),
   };
+}
+
+function operateAccounts(
+  database: Database,
+  given: Omit<Parameters<typeof createOperatedAccounts>[0], "users" | "organisations">,
+): OperatedAccounts {
+  const users = createUserOperations(database);
+  return createOperatedAccounts({ ...given, users, organisations: createOrganisationOperations(database) });
 }

@@ -44,7 +44,7 @@ export function createAuditStage(log: Pick<AuditLog, "append">): PlatformAuditSt
     if (isKnown && isRepeated(quiet, `${entry.organisationId} ${entry.actorId} ${entry.action}`)) return;
     await log.append({
       ...entry,
-      actorKind: isKnown ? "user" : "claimed",
+      actorKind: isKnown ? entry.actorKind : "claimed",
       target: entry.target.filter(isUuid),
       outcome: "refused",
       code: error.code,
@@ -153,7 +153,7 @@ async function appendLate(log: Pick<AuditLog, "append">, entry: NewAuditEntry): 
 function describeCall({ operation, caller, request }: AuditedCall<PlatformCaller | null>): NewAuditEntry {
   return {
     organisationId: operation.scope === "organisation" ? (caller?.organisationId ?? null) : null,
-    actorKind: "user",
+    actorKind: operation.allows === "operator" && caller?.actor.isOperator === true ? "operator" : "user",
     actorId: caller?.userId ?? null,
     credential: caller === null ? null : nameCredential(caller),
     action: operation.audit ?? "",

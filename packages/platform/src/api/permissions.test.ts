@@ -16,7 +16,7 @@ import type { TestDatabase } from "../testing/test-database.ts";
  *
  * nobody: without credentials. other: the owner of another organisation. viewer, maintainer, owner: members with a token of scope
  * admin. read to quantum: the owner, with a token of this scope. session: the owner's browser; vsession: the viewer's. bare: the owner's
- * cookie without proof that the console sent it.
+ * cookie without proof that the console sent it. None of them runs the platform: operator-permissions.test.ts.
  */
 const MATRIX = `
 operation                 nobody other viewer maintainer owner read run deploy admin quantum session vsession bare
@@ -165,6 +165,10 @@ putSchedule               -      -     -      yes        yes   -    -   yes    y
 deleteSchedule            -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 runSchedule               -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
 listScheduleRuns          -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+listUsers                 -      -     -      -          -     -    -   -      -     -       -       -        -
+putUser                   -      -     -      -          -     -    -   -      -     -       -       -        -
+createResetLink           -      -     -      -          -     -    -   -      -     -       -       -        -
+listAllOrganizations      -      -     -      -          -     -    -   -      -     -       -       -        -
 `;
 
 const [HEAD = [], ...ROWS] = MATRIX.trim()
@@ -184,14 +188,20 @@ const PROOF = { "x-requested-by": "console", "sec-fetch-site": "same-origin" };
 const REFUSALS: Readonly<Record<string, RegExp>> = {
   nobody: /^401 UNAUTHENTICATED /u,
   other: /^403 FORBIDDEN There is no such organisation/u,
-  viewer: /^403 FORBIDDEN You are viewer of .*; this needs the role (maintainer or owner|owner)\.$/u,
-  maintainer: /^403 FORBIDDEN You are maintainer of .*; this needs the role owner\.$/u,
+  viewer:
+    /^403 FORBIDDEN (You are viewer of .*; this needs the role (maintainer or owner|owner)|Only operators of this platform may do this)\.$/u,
+  maintainer:
+    /^403 FORBIDDEN (You are maintainer of .*; this needs the role owner|Only operators of this platform may do this)\.$/u,
+  owner: /^403 FORBIDDEN Only operators of this platform may do this\.$/u,
+  admin: /^403 FORBIDDEN Only operators of this platform may do this\.$/u,
+  session: /^403 FORBIDDEN Only operators of this platform may do this\.$/u,
   read: /^403 FORBIDDEN This personal access token has the scope read; this needs the scope ((run or )?deploy or )?admin\.$/u,
   run: /^403 FORBIDDEN This personal access token has the scope run; this needs the scope (deploy or )?admin\.$/u,
   deploy: /^403 FORBIDDEN This personal access token has the scope deploy; this needs the scope admin\.$/u,
   quantum:
     /^403 FORBIDDEN This personal access token has the scope quantum; this needs the scope .*admin\.$/u,
-  vsession: /^403 FORBIDDEN You are viewer of .*; this needs the role (maintainer or owner|owner)\.$/u,
+  vsession:
+    /^403 FORBIDDEN (You are viewer of .*; this needs the role (maintainer or owner|owner)|Only operators of this platform may do this)\.$/u,
   bare: /^403 FORBIDDEN Requests with a session's cookie need the header X-Requested-By: console\./u,
 };
 

@@ -35,6 +35,7 @@ import { createJobHandlers } from "./jobs.ts";
 import { createMarketplaceHandlers } from "./marketplace.ts";
 import type { KeptByPlatform } from "./marketplace.ts";
 import { refuseUnstorableText } from "./unstorable-text.ts";
+import { createOperatorAccountHandlers } from "./operator-accounts.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
 import { createPoolAccessHandlers } from "./pool-access.ts";
 import { createPlanHandlers } from "./plans.ts";
@@ -136,10 +137,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
     ...stages,
     ...ROUTES,
     handlers: {
-      ...createAccountHandlers(deps.identity),
-      ...createOrganizationHandlers(deps.identity),
-      ...createInvitationHandlers(deps),
-      ...createDeviceHandlers(deps),
+      ...createPeopleHandlers(deps),
       ...createSessionHandlers({ ...deps, cookie, externalCookie, maxArchiveBytes }),
       ...createSignUpHandlers({ identity: deps.identity, cookie }),
       ...createServiceHandlers(deps),
@@ -161,6 +159,17 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createEventHandlers(deps.feeds),
     },
   });
+}
+
+/** Of users, and of what they are members. */
+function createPeopleHandlers(deps: PlatformApiDeps) {
+  return {
+    ...createAccountHandlers(deps.identity),
+    ...createOrganizationHandlers(deps.identity),
+    ...createInvitationHandlers(deps),
+    ...createDeviceHandlers(deps),
+    ...createOperatorAccountHandlers(deps.identity),
+  };
 }
 
 /** Signed by the platform's gateway, as those of other executions: its keys are published there. */

@@ -22,8 +22,8 @@ import {
   text,
 } from "./settings.ts";
 import type { Setting } from "./settings.ts";
-import { COMMANDS, readCommand } from "./commands.ts";
-import type { Command } from "./commands.ts";
+import { COMMANDS, COMMAND_ARGUMENTS, readCommand } from "./commands.ts";
+import type { Command, NamedCommand } from "./commands.ts";
 import { ACCOUNT_SETTINGS } from "./account-settings.ts";
 import { ORGANISATION_SETTINGS } from "./organisation-settings.ts";
 import { LIMIT_SETTINGS, readLimits } from "./limit-settings.ts";
@@ -175,8 +175,7 @@ type SettingName = keyof typeof SETTINGS;
 type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
 
 /** All settings of a process, completed and checked by `readConfig`; frozen. Null: not set, and without a default. */
-export interface Config extends LimitConfig, RetentionConfig, ObservabilityConfig {
-  readonly command: Command;
+export interface Config extends NamedCommand, LimitConfig, RetentionConfig, ObservabilityConfig {
   /** Whether the command prints JSON. */
   readonly json: boolean;
   readonly roles: ReadonlySet<Role>;
@@ -334,7 +333,10 @@ export function describeSettings(): string {
     ([name, { hint, help, fallback, env: variable }]) =>
       `  --${name} ${hint}\n      ${help}${fallback.text === null ? "" : `; default ${fallback.text}`} [${variable}]`,
   );
-  const commands = Object.entries(COMMANDS).map(([name, help]) => `  ${name}\n      ${help}`);
+  const commands = Object.entries(COMMANDS).map(([name, help]) => {
+    const argument = COMMAND_ARGUMENTS[name as Command];
+    return `  ${name}${argument === undefined ? "" : ` ${argument}`}\n      ${help}`;
+  });
   return [
     "Usage: npm start -- [COMMAND] [SETTING ...]",
     "Without a command the platform serves its roles until it is stopped. Each setting is also an environment variable.",
@@ -343,7 +345,7 @@ export function describeSettings(): string {
   ].join("\n\n");
 }
 
-function readArguments(): Pick<Config, "command" | "json"> & { readonly settings: Settings } {
+function readArguments(): Pick<Config, "command" | "argument" | "json"> & { readonly settings: Settings } {
   refuseReplaced();
   const names = Object.keys(SETTINGS) as SettingName[];
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
@@ -365,7 +367,7 @@ function readArguments(): Pick<Config, "command" | "json"> & { readonly settings
     names.map((name) => [name, readSetting(name, SETTINGS[name], flags[name])]),
   ) as unknown as Settings;
   const json = flags["json"] === true;
-  return { command: readCommand(words, json), json, settings };
+  return { ...readCommand(words, json), json, settings };
 }
 
 /** A setting of earlier releases must not be taken for nothing: it may have been what kept code isolated. */

@@ -42,6 +42,16 @@ export async function createTestUser({ identity, database }: TestInstance): Prom
   return { userId, organisationId, token, email, password: PASSWORD };
 }
 
+/** A user who runs the platform. */
+export async function createTestOperator(instance: TestInstance): Promise<TestUser> {
+  const user = await createTestUser(instance);
+  await instance.database.query({
+    text: "update platform_user set is_operator = true where id = $1",
+    values: [user.userId],
+  });
+  return user;
+}
+
 export async function createTestMember(
   instance: TestInstance,
   organisationId: string,

@@ -97,6 +97,7 @@ function listParams(ids: {
     sessions: { id: ids.session },
     organizations: { id: ids.organisation },
     members: { userId: ids.user },
+    operator: { userId: ids.user },
     invitations: { invitation: ids.invitation },
     // Nobody's: who has the link of a user is this user.
     "password-resets": { token: NO_LINK },
@@ -315,6 +316,8 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     putOrganizationSecret: { value: "a value that is long" },
     putVariable: { value: "another value" },
     putOrganizationVariable: { value: "another value" },
+    putUser: { disabled: false },
+    createResetLink: {},
     startJob: {},
     startSubscriptionExecution: {},
     cancelExecutions: { ids: ["0198c1de-7a53-7000-8000-000000000000"] },

@@ -12,6 +12,8 @@ interface NewLinkRow {
   /** In lower case; what the link says is said of this address only. */
   readonly email: string;
   readonly expiresInMinutes: number;
+  /** An operator hands it on: it says nothing about whose the address is. Missing: it goes to the address. */
+  readonly isByOperator?: true;
 }
 
 /** Links of users that work once. */
@@ -22,7 +24,7 @@ export interface LinkStore {
   readonly isOpen: (tokenHash: string, purpose: NewLinkRow["purpose"]) => Promise<boolean>;
   /**
    * Uses the link up, sets the password, and ends all sessions, in one transaction. Returns the user's address; null: it cannot be used.
-   * `verifies`: the link came by mail, so the address is theirs; where that is the first proof, all that was made before ends.
+   * `verifies`: links go by mail, so the address is theirs but where an operator made it; where that is the first proof, all that was made before ends.
    */
   readonly resetPassword: (change: {
     readonly tokenHash: string;
@@ -54,16 +56,19 @@ export function createLinkStore(database: Database): LinkStore {
 const USE = `update one_time_token set used_at = now()
   where token_hash = $1 and purpose = $2 and used_at is null and expires_at > now()`;
 
-async function insertLink(run: RunStatement, link: NewLinkRow): Promise<void> {
-  const { purpose, userId, tokenHash, email, expiresInMinutes } = link;
+/** Stores a link, and ends former ones of the same purpose. */
+export async function insertLink(run: RunStatement, link: NewLinkRow): Promise<void> {
+  const { purpose, userId, tokenHash, email, expiresInMinutes, isByOperator = false } = link;
   await run({
     text: "delete from one_time_token where user_id = $1 and purpose = $2",
     values: [userId, purpose],
   });
   await run({
     text: `insert into one_time_token (token_hash, purpose, user_id, expires_at, data)
-      values ($1, $2, $3, now() + make_interval(mins => $4), jsonb_build_object('email', $5::text))`,
-    values: [tokenHash, purpose, userId, expiresInMinutes, email],
+      values ($1, $2, $3, now() + make_interval(mins => $4), jsonb_build_object('email', $5::text, 'isByOperator', $6::boolean))
+      returning user_id as id`,
+    values: [tokenHash, purpose, userId, expiresInMinutes, email, isByOperator],
+    audited: ["reset-link.issue"],
   });
 }
 
@@ -84,12 +89,13 @@ async function resetPassword(
   { tokenHash, passwordHash, verifies }: Parameters<LinkStore["resetPassword"]>[0],
 ): Promise<string | null> {
   const [changed] = await run<{ id: string; email: string; isFirstProof: boolean }>({
-    text: `with used as (${USE} returning user_id, data)
-      update platform_user u set password_hash = $3,
-        email_verified_at = case when $4 then coalesce(u.email_verified_at, now()) else u.email_verified_at end
+    text: `with used as (
+        ${USE} returning user_id, data, $4 and not coalesce((data ->> 'isByOperator')::boolean, false) as verifies
+      ) update platform_user u set password_hash = $3,
+        email_verified_at = case when verifies then coalesce(u.email_verified_at, now()) else u.email_verified_at end
       from used join platform_user former on former.id = used.user_id
       where u.id = former.id and u.disabled_at is null and u.email = used.data ->> 'email'
-      returning u.id, u.email, $4 and former.email_verified_at is null as "isFirstProof"`,
+      returning u.id, u.email, verifies and former.email_verified_at is null as "isFirstProof"`,
     values: [tokenHash, "reset", passwordHash, verifies],
     audited: ["password.reset"],
   });

@@ -19,8 +19,8 @@ export interface AuditChange {
 export interface NewAuditEntry {
   /** Null: the actor's own organisation. */
   readonly organisationId: string | null;
-  /** `claimed`: somebody who said to be this user, and did not prove it. */
-  readonly actorKind: "user" | "claimed" | "application";
+  /** `claimed`: somebody who said to be this user, and did not prove it. `operator`: a user as one who runs the platform. */
+  readonly actorKind: "user" | "claimed" | "application" | "operator";
   /** Id of the user or application; null: nobody is known. */
   readonly actorId: string | null;
   /** `token:<id>` or `session:<id>`; null: none was shown. */
