@@ -5,8 +5,7 @@ import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { READS, WRITES } from "./common.ts";
 
-/** What the rows share that only operators of the platform may call, whatever the organisation in use. */
-export const OPERATES = { allows: "operator", scope: "platform" } as const;
+const OPERATES = { allows: "operator", scope: "platform" } as const;
 
 /** Minutes for which a link to set a password works. */
 const LINK_MINUTES = { minimum: 5, maximum: 3 * 24 * 60, default: 60 };

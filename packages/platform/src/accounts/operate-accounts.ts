@@ -10,6 +10,9 @@ import type { Page } from "../store/base/page.ts";
 import { createLinkToken } from "./link-tokens.ts";
 import { normaliseEmail } from "./users.ts";
 
+export type { OperatedOrganisation } from "../store/accounts/operate-organisations.ts";
+export type { OperatedUser } from "../store/accounts/operate-users.ts";
+
 /** A link that an operator hands to a user. */
 interface HandedLink {
   readonly email: string;

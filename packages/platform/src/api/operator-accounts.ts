@@ -6,9 +6,7 @@ import type {
 } from "@platform/contract/platform-api/operator-accounts";
 import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
-import type { OperatedAccounts } from "../accounts/operate-accounts.ts";
-import type { OperatedOrganisation } from "../store/accounts/operate-organisations.ts";
-import type { OperatedUser } from "../store/accounts/operate-users.ts";
+import type { OperatedAccounts, OperatedOrganisation, OperatedUser } from "../accounts/operate-accounts.ts";
 import type { PlatformCaller } from "./caller.ts";
 
 const LINK_MINUTES = 60;
