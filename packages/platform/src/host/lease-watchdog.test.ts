@@ -1,5 +1,8 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { execPath } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -21,12 +24,14 @@ function start(program: string) {
     process.stdout.write("alive");
   `;
   const child = spawn(execPath, ["--input-type=module", "--eval", source], {
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
   const end = once(child, "close").then(([, signal]) => (signal as NodeJS.Signals | null) ?? output);
-  return { child, end, readOutput: () => output };
+  let log = "";
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (log += chunk));
+  return { child, end, readOutput: () => output, readLog: () => log };
 }
 
 const runWith = (program: string) => start(program).end;
@@ -36,6 +41,35 @@ describe("the lease watchdog", () => {
     expect(await runWith("watchdog.setDeadline(readMonotonic() + 100); await wait(50); block(20_000);")).toBe(
       "SIGKILL",
     );
+  });
+
+  test("says why in the log, for which the event loop has no time any more", async () => {
+    const { end, readLog } = start(
+      "watchdog.setDeadline(readMonotonic() + 100); await wait(50); block(20_000);",
+    );
+    await end;
+    expect(JSON.parse(readLog())).toMatchObject({
+      level: 60,
+      msg: expect.stringContaining("blocked past a lease"),
+    });
+  });
+
+  test("kills without a word a process in which nothing can be written, since all threads for files wait", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "watchdog-"));
+    const path = join(directory, "silent");
+    execFileSync("mkfifo", [path]);
+    const { end, readLog } = start(`
+      const { open } = await import("node:fs");
+      for (let thread = 0; thread < 4; thread++) open(${JSON.stringify(path)}, () => undefined);
+      watchdog.setDeadline(readMonotonic() + 100);
+      await wait(50);
+      block(20_000);
+    `);
+    try {
+      expect([await end, readLog()]).toEqual(["SIGKILL", ""]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   test("leaves a process alone that moves its deadline in time", async () => {
