@@ -6,6 +6,7 @@ import type { Caller } from "./caller.ts";
 import { checkHistory } from "./check-history.ts";
 import type { Fault as BrokenPromise } from "./check-history.ts";
 import { carryOut, followToEnd } from "./client.ts";
+import { explainExit } from "./exits.ts";
 import { READERS, startReaders } from "./feed-readers.ts";
 import type { Fleet } from "./fleet.ts";
 import { createHistory } from "./history.ts";
@@ -70,6 +71,7 @@ interface Campaign {
   readonly options: CampaignOptions;
   readonly history: History;
   readonly callerOf: (op: string) => Caller;
+  readonly exits: Report["exits"][number][];
 }
 
 /** Runs schedules one after the other on one platform, then looks at all executions once more, and judges everything. */
@@ -81,7 +83,8 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   receiver.setSecret(await createWebhook(fleet, services.subscription, receiver.url));
   const call = (path: string) => createCaller(getGateways(fleet), services.subscription, path);
   const [once, retried] = [call(services.paths.once), call(services.paths.retried)];
-  const campaign: Campaign = { options, history, callerOf: (op) => (isRetried(op) ? retried : once) };
+  const callerOf = (op: string) => (isRetried(op) ? retried : once);
+  const campaign: Campaign = { options, history, callerOf, exits: [] };
   const readers = startReaders(once, history);
   const schedules: Schedule[] = [];
   const limitMs = options.withinSeconds === 0 ? Infinity : options.withinSeconds * SECOND;
@@ -99,6 +102,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
       await audit(campaign, numbers);
       await waitForMessages(campaign, numbers);
     }
+    noteExits(campaign, numbers.at(-1) ?? options.first);
     return await judge(campaign, schedules);
   } finally {
     await within("the readers of the feed to stop", STOP_WITHIN_MS, readers.close());
@@ -135,10 +139,18 @@ async function run(campaign: Campaign, schedule: Schedule): Promise<Done> {
   );
   await waitUntil(() => history.idsOf(number).every((id) => isInFeeds(history, id)), givingUp.signal);
   clearTimeout(timer);
+  noteExits(campaign, number);
   history.add({ kind: "settled" });
   const broken = checkHistory(history.ofSchedule(number), READERS);
   if (broken.length > 0 || options.isKept) await keep(options, number, history.ofSchedule(number));
   return { schedule, broken, tookMs: performance.now() - begunAt };
+}
+
+function noteExits({ options, history, exits }: Campaign, schedule: number): void {
+  for (const exit of Object.values(options.fleet.ships()).flatMap((ship) => ship.takeExits())) {
+    exits.push({ ...exit, schedule });
+    history.add({ kind: "fault", what: `${exit.name} has ended by itself: ${explainExit(exit).why}` });
+  }
 }
 
 function listUnfinished(history: History, number: number): readonly string[] {
@@ -186,7 +198,7 @@ async function waitForMessages({ history }: Campaign, numbers: readonly number[]
   await waitUntil(() => ids.every(isTold), AbortSignal.timeout(DELIVER_WITHIN_MS));
 }
 
-async function judge({ options, history }: Campaign, schedules: readonly Schedule[]): Promise<Report> {
+async function judge({ options, history, exits }: Campaign, schedules: readonly Schedule[]): Promise<Report> {
   const broken: Report["broken"][number][] = [];
   const seen: Record<string, number> = {};
   const count = (what: string) => (seen[what] = (seen[what] ?? 0) + 1);
@@ -210,8 +222,7 @@ async function judge({ options, history }: Campaign, schedules: readonly Schedul
     const name = "target" in fault ? `${fault.kind} ${fault.target}` : fault.kind;
     faults[name] = (faults[name] ?? 0) + 1;
   }
-  const exits = Object.values(options.fleet.ships()).map((ship) => [ship.name, ship.countExits()] as const);
-  return { schedules: schedules.length, faults, seen, exits: Object.fromEntries(exits), broken };
+  return { schedules: schedules.length, faults, seen, exits: [...exits], broken };
 }
 
 function countSeen(entries: readonly Entry[], count: (what: string) => unknown): void {

@@ -7,6 +7,8 @@ import { PLATFORM_COMMAND, hasEnded, spawnPlatform, waitUntilReady } from "../pl
 import type { Login, PlatformProcess, StartOptions } from "../platform-process.ts";
 import { createFaultyDatabase } from "./database.ts";
 import type { FaultyDatabase } from "./database.ts";
+import { createExitList } from "./exits.ts";
+import type { Exit } from "./exits.ts";
 import type { Network, Way } from "./network.ts";
 import { findLastingPort } from "./ports.ts";
 import { LEASE_SECONDS, MEMBERS } from "./schedule.ts";
@@ -40,8 +42,8 @@ interface Ship {
   readonly name: Member;
   readonly way: Way;
   readonly platform: () => PlatformProcess;
-  /** How many times it has ended by itself, and was started again. */
-  readonly countExits: () => number;
+  /** When it has ended by itself, and was started again, since this was asked last. */
+  readonly takeExits: () => readonly Exit[];
   /** SIGKILL. */
   readonly kill: () => Promise<void>;
   /** SIGTERM, and waits until it is gone. */
@@ -178,7 +180,7 @@ function createShip({ name, way, directory, dataDirectory, flags, ports }: ShipO
     name,
     way,
     platform: kept.platform,
-    countExits: kept.countExits,
+    takeExits: kept.takeExits,
     kill: () => kept.end("SIGKILL"),
     stop: () => kept.end("SIGTERM"),
     start: kept.start,
@@ -199,13 +201,14 @@ interface Kept {
   readonly start: () => Promise<void>;
   readonly awaitReady: () => Promise<void>;
   readonly end: (signal: "SIGKILL" | "SIGTERM") => Promise<void>;
-  readonly countExits: () => number;
+  readonly takeExits: () => readonly Exit[];
 }
 
 /** Starts a process again that ends by itself, as an operator's init system does: a worker whose event loop hangs past its lease ends itself. */
 function keepUp(name: Member, spawn: () => Promise<PlatformProcess>): Kept {
   let platform: PlatformProcess | null = null;
-  let exits = 0;
+  const exits = createExitList(name);
+  let count = 0;
   /** Only the latest start may spawn; each end makes those before it void. */
   let turn = 0;
   let latest: Promise<void> = Promise.resolve();
@@ -223,7 +226,8 @@ function keepUp(name: Member, spawn: () => Promise<PlatformProcess>): Kept {
       await waitUntilReady(started);
     } catch (error) {
       if (mine !== turn) return;
-      if (!hasEnded(started) || ++exits > MAX_EXITS) throw error;
+      if (!hasEnded(started) || ++count > MAX_EXITS) throw error;
+      exits.add(started, false);
       await delay(REST_MS);
       return mine === turn ? await tryStart(mine) : undefined;
     }
@@ -232,7 +236,7 @@ function keepUp(name: Member, spawn: () => Promise<PlatformProcess>): Kept {
   const watch = (started: PlatformProcess, mine: number) => {
     const restart = () => {
       if (mine !== turn) return;
-      exits++;
+      exits.add(started, true);
       void start();
     };
     if (hasEnded(started)) restart();
@@ -255,12 +259,16 @@ function keepUp(name: Member, spawn: () => Promise<PlatformProcess>): Kept {
     end: async (signal) => {
       turn++;
       if (platform === null) return;
-      await (signal === "SIGKILL"
-        ? within(`the end of ${name} by SIGKILL`, KILL_WITHIN_MS, platform.kill())
-        : within(`the end of ${name} by SIGTERM`, STOP_WITHIN_MS, platform.stop()));
+      await end(name, platform, signal);
     },
-    countExits: () => exits,
+    takeExits: exits.take,
   };
+}
+
+async function end(name: Member, platform: PlatformProcess, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+  await (signal === "SIGKILL"
+    ? within(`the end of ${name} by SIGKILL`, KILL_WITHIN_MS, platform.kill())
+    : within(`the end of ${name} by SIGTERM`, STOP_WITHIN_MS, platform.stop()));
 }
 
 /** Writes until there is no room. What is freed meanwhile is not taken. */

@@ -1,4 +1,6 @@
 import type { Fault as BrokenPromise } from "./check-history.ts";
+import { explainExit } from "./exits.ts";
+import type { Exit } from "./exits.ts";
 
 /** What came out of schedules. */
 export interface Report {
@@ -9,7 +11,7 @@ export interface Report {
   readonly seen: Readonly<Record<string, number>>;
   readonly broken: readonly (BrokenPromise & { readonly schedule: number })[];
   /** Processes that ended by themselves, and were started again. */
-  readonly exits: Readonly<Record<string, number>>;
+  readonly exits: readonly (Exit & { readonly schedule: number })[];
 }
 
 /** All of them as one. */
@@ -19,8 +21,13 @@ export function addUp(reports: readonly Report[]): Report {
     faults: addCounts(reports.map(({ faults }) => faults)),
     seen: addCounts(reports.map(({ seen }) => seen)),
     broken: reports.flatMap(({ broken }) => broken),
-    exits: addCounts(reports.map(({ exits }) => exits)),
+    exits: reports.flatMap(({ exits }) => exits),
   };
+}
+
+/** How many processes ended by themselves, by name and reason. */
+export function countExits({ exits }: Pick<Report, "exits">): Readonly<Record<string, number>> {
+  return addCounts(exits.map((exit) => ({ [`${exit.name}: ${explainExit(exit).why}`]: 1 })));
 }
 
 function addCounts(parts: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
