@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { execPath } from "node:process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { explainExit } from "../../tools/faults/exits.ts";
+import type { Report } from "../../tools/faults/report.ts";
 import { REPOSITORY } from "../../tools/platform-process.ts";
 import { withoutBucket } from "../support/s3-store.ts";
 
@@ -10,12 +12,6 @@ const MINUTE = 60_000;
 const SCHEDULES = 40;
 /** Begins no more schedules after that: on a slow machine there are fewer. */
 const WITHIN_SECONDS = 60;
-
-interface Report {
-  readonly schedules: number;
-  readonly seen: Readonly<Record<string, number>>;
-  readonly broken: readonly object[];
-}
 
 test(
   "what clients see of a platform whose processes are killed, stopped, cut off and misled breaks no promise",
@@ -33,8 +29,9 @@ test(
     // Its platform is in namespaces of its own, from which no bucket of the tests is reached.
     const options = { env: withoutBucket() };
     const { stdout } = await promisify(execFile)(execPath, [campaign, ...flags, "--json"], options);
-    const { broken, seen, schedules } = JSON.parse(stdout) as Report;
+    const { broken, seen, schedules, exits } = JSON.parse(stdout) as Report;
     expect(broken).toEqual([]);
+    expect(exits.filter((exit) => !explainExit(exit).isMeant)).toEqual([]);
     expect(schedules).toBeGreaterThan(0);
     expect(seen["accepted"]).toBeGreaterThan(3 * schedules);
     expect(seen["ended SUCCEEDED"]).toBeGreaterThan(schedules);
