@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ExecutionStatus } from "@platform/contract/execution";
 import type { Caller } from "./caller.ts";
 import type { History, ResultContent } from "./history.ts";
-import { listStarts } from "./schedule.ts";
+import { listStarts, listTwins } from "./schedule.ts";
 import type { Order } from "./schedule.ts";
 
 const PAUSE_MS = 60;
@@ -53,10 +53,10 @@ async function start(context: ClientContext, order: Order): Promise<Started | nu
     order.startsAfterMs === null ? {} : { startAt: new Date(Date.now() + order.startsAfterMs).toISOString() };
   const bodies = listStarts(order).map((op) => ({ data: { op, work: order.work }, ...startAt }));
   const sent = { ...order, body: order.items === 1 ? bodies[0] : { items: bodies } };
-  // Both are asked to the end, but the first answer is enough to go on.
-  const both = order.isTwin ? [sendStart(context, sent, 0), sendStart(context, sent, 1)] : [];
+  // All are asked to the end, but the first answer is enough to go on.
+  const twins = listTwins(order).map((gateway) => sendStart(context, sent, gateway));
   const first = await Promise.any(
-    both.map(
+    twins.map(
       async (reply) => await reply.then((each) => (typeof each === "string" ? Promise.reject() : each)),
     ),
   ).catch(() => null);

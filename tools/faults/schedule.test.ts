@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planSchedule } from "./schedule.ts";
+import { listTwins, planSchedule } from "./schedule.ts";
 import type { Fault, Schedule } from "./schedule.ts";
 
 const ALL = { canFillDisk: true };
@@ -47,6 +47,15 @@ test("nothing has two faults at a time", () => {
     const others = targets.includes("everything") ? targets.filter((target) => target !== "disk") : [];
     expect(others.length).toBeLessThanOrEqual(1);
   }
+});
+
+test("twins race at each gateway and between both, and are no batches, which a repetition goes on with", () => {
+  const twins = schedules.flatMap(({ orders }) => orders).filter((order) => listTwins(order).length > 0);
+  expect(twins.length).toBeGreaterThan(schedules.length);
+  for (const { isKeyed, items } of twins) expect([isKeyed, items]).toEqual([true, 1]);
+  for (const gateway of [0, 1])
+    expect(listTwins({ isTwin: true }).filter((each) => each === gateway).length).toBeGreaterThan(1);
+  expect(listTwins({ isTwin: false })).toEqual([]);
 });
 
 test("without a small disk nothing is filled, and the rest goes on", () => {

@@ -52,7 +52,7 @@ export interface Order {
   readonly isKeyed: boolean;
   /** What user code does. */
   readonly work: "quick" | "short" | "long" | "fail" | "large";
-  /** Sent to both gateways at the same time, with one key: there must be one execution. */
+  /** Sent to both gateways at the same time, to each several times, with one key: there must be one execution. */
   readonly isTwin: boolean;
   /** More than one: started as a batch of so many, with a key. */
   readonly items: number;
@@ -76,6 +76,8 @@ export interface Abilities {
   readonly canFillDisk: boolean;
 }
 
+/** How often a twin is sent to each gateway. */
+const TWINS = 3;
 /** Marks the starts of the service that has what was lost, or has failed, started again. */
 const RETRIED = "r";
 /** How often executions of that service are started again at most. */
@@ -89,6 +91,11 @@ export function isRetried(op: string): boolean {
 /** The starts that an order consists of: itself, or its items. */
 export function listStarts({ op, items }: Pick<Order, "op" | "items">): readonly string[] {
   return items === 1 ? [op] : Array.from({ length: items }, (_, index) => `${op}.${index}`);
+}
+
+/** The gateways that a twin is sent to at the same time: of two alone one is late nearly always, and finds what the other has made. */
+export function listTwins({ isTwin }: Pick<Order, "isTwin">): readonly number[] {
+  return isTwin ? Array.from({ length: 2 * TWINS }, (_, index) => index % 2) : [];
 }
 
 /** Workers hold executions for so long without renewing. */
