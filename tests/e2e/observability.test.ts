@@ -72,6 +72,12 @@ test("metrics count what was called and run, and have all that the dashboard and
     await consumer.finish(id);
   }
   await consumer.call("GET", "not-a-uuid");
+  // One alone, and two of a batch: what never began is counted by whoever has cancelled it.
+  const later = { data: {}, startAt: new Date(Date.now() + 3_600_000).toISOString() };
+  const { id: alone } = (await consumer.start(later)).body;
+  const json = { items: [later, later] };
+  const { id: batch } = (await consumer.call<{ readonly id: string }>("POST", "batch", { json })).body;
+  for (const path of [alone, `batch/${batch}`]) await consumer.call("PUT", `${path}/cancel`);
   const find = async (name: string, labels: Readonly<Record<string, string>>) =>
     (await scrape())
       .filter(
@@ -84,10 +90,11 @@ test("metrics count what was called and run, and have all that the dashboard and
   await expect.poll(() => ended("SUCCEEDED")).toEqual([2]);
   await expect.poll(() => ended("FAILED")).toEqual([1]);
   expect(await find("platform_executions_failed_total", { code: "EXECUTION_ERROR" })).toEqual([1]);
+  expect(await find("platform_executions_failed_total", { code: "CANCELLED" })).toEqual([3]);
   expect(await find("platform_execution_run_seconds_count", version)).toEqual([3]);
   const requests = (operation: string, status: string) =>
     find("platform_http_request_duration_seconds_count", { api: "gateway", operation, status });
-  expect(await requests("startExecution", "2xx")).toEqual([3]);
+  expect(await requests("startExecution", "2xx")).toEqual([4]);
   expect(await requests("getState", "4xx")).toEqual([1]);
   expect(await find("platform_queue_executions", { reason: "QUEUE" })).toEqual([0]);
   expect(await find("platform_workers", {})).toEqual([1]);

@@ -13,7 +13,9 @@ function create() {
   const run = (versionId: string, code: string | null = null) => {
     names.set(versionId, { organization: "acme", service: versionId, version: "1.0.0" });
     metrics.observer.began(versionId, 250);
-    metrics.observer.ended({ versionId, status: code === null ? "SUCCEEDED" : "FAILED", code, ranMs: 1_500 });
+    const status = code === null ? "SUCCEEDED" : "FAILED";
+    metrics.changed({ status, failure: code === null ? null : { code } });
+    metrics.observer.ended({ versionId, status, code, ranMs: 1_500 });
   };
   const scrape = (): string => {
     const exposition = createExposition();

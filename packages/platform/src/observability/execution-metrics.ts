@@ -1,3 +1,5 @@
+import { isFinal } from "@platform/contract/execution";
+import type { ExecutionStatus } from "@platform/contract/execution";
 import { FAILURES } from "@platform/contract/problems";
 import { HOUR, SECOND } from "@platform/engine/base/time";
 import type { WorkerObserver } from "@platform/engine/worker/worker-observer";
@@ -13,9 +15,19 @@ const OTHERS: VersionName = { organization: "other", service: "other", version: 
 /** For codes that services choose themselves. */
 const OTHER_CODE = "OTHER";
 
-/** What the worker of this process does. */
+/** The state that an execution has come to, with the code of its failure. */
+interface ExecutionChange {
+  readonly status: ExecutionStatus;
+  readonly failure: { readonly code: string } | null;
+}
+
+/** What the worker of this process does, and which ends this process writes, whatever its roles. */
 export interface ExecutionMetrics {
   readonly observer: WorkerObserver;
+  /** Each change that this process has made of an execution. */
+  readonly changed: (change: ExecutionChange) => void;
+  /** So many that waited have ended by a cancellation of many. */
+  readonly cancelled: (ended: number) => void;
   /** Versions that have series of their own. */
   readonly listVersions: () => readonly string[];
   /** Leaves out versions that have no name yet. */
@@ -46,10 +58,9 @@ export function createExecutionMetrics(now: () => number, limits: SeriesLimits =
         of.started += 1;
         of.waited.observe(waitedMs / SECOND);
       },
-      ended: ({ versionId, status, code, ranMs }) => {
+      ended: ({ versionId, status, ranMs }) => {
         const of = series.of(versionId);
         increase(of.ended, status);
-        if (code !== null) increase(counters.failed, Object.hasOwn(FAILURES, code) ? code : OTHER_CODE);
         if (ranMs !== null) of.ran.observe(ranMs / SECOND);
       },
       gaveBack: (reason) => void (counters.gaveBack[reason] += 1),
@@ -58,6 +69,11 @@ export function createExecutionMetrics(now: () => number, limits: SeriesLimits =
         counters.leases.lost += lost;
       },
     },
+    changed: ({ status, failure }) => {
+      if (failure === null || !isFinal(status)) return;
+      increase(counters.failed, Object.hasOwn(FAILURES, failure.code) ? failure.code : OTHER_CODE);
+    },
+    cancelled: (ended) => increase(counters.failed, "CANCELLED", ended),
     listVersions: () => [...series.list().keys()],
     collect: (exposition, names) => {
       for (const [id, of] of series.list()) {
@@ -70,8 +86,8 @@ export function createExecutionMetrics(now: () => number, limits: SeriesLimits =
   };
 }
 
-function increase(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+function increase(counts: Map<string, number>, key: string, by = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
 function collectVersion(

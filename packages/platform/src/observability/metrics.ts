@@ -56,7 +56,7 @@ export const METRICS = {
   },
   platform_executions_failed_total: {
     type: "counter",
-    help: "Those that did not succeed, by code; OTHER: codes of services",
+    help: "Executions that did not succeed and whose end this process has written: as their worker, by a cancellation of what waited, by the deadline of a start, or in place of a lost worker; OTHER: codes of services",
     labels: ["code"],
   },
   platform_execution_wait_seconds: {

@@ -6,6 +6,7 @@ import type { WorkerObserver } from "@platform/engine/worker/worker-observer";
 import { createBuildMetrics } from "./build-metrics.ts";
 import type { BuildObserver } from "./build-metrics.ts";
 import { createExecutionMetrics } from "./execution-metrics.ts";
+import type { ExecutionMetrics } from "./execution-metrics.ts";
 import { createExposition } from "./exposition.ts";
 import type { Collector, LineStarts } from "./exposition.ts";
 import { createHttpMetrics } from "./http-metrics.ts";
@@ -18,6 +19,8 @@ import { collectSnapshot } from "./snapshot-metrics.ts";
 export interface PlatformMetrics {
   readonly observeHttp: (api: "gateway" | "platform") => HttpObserver;
   readonly worker: WorkerObserver;
+  readonly changed: ExecutionMetrics["changed"];
+  readonly cancelled: ExecutionMetrics["cancelled"];
   readonly builder: BuildObserver;
   readonly addCollector: (collect: Collector) => void;
   /** The text of a scrape. Two within a second get the same. Never rejects. */
@@ -70,6 +73,8 @@ export function createPlatformMetrics(options: PlatformMetricsOptions): Platform
   return {
     observeHttp: http.observerOf,
     worker: executions.observer,
+    changed: executions.changed,
+    cancelled: executions.cancelled,
     builder: builds.observer,
     addCollector: (collect) => void collectors.push(collect),
     scrape: () => {

@@ -11,6 +11,7 @@ import {
   createPostgresExecutionStore,
   createVitalDatabase,
 } from "../store/executions/execution-store.ts";
+import type { NoteCancelled } from "../store/executions/cancel-many.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
 import { createFeedStore } from "../store/feed/feed.ts";
 import type { FeedStore } from "../store/feed/feed.ts";
@@ -30,6 +31,20 @@ export interface Databases {
   /** On connections of its own, so that long lists keep nothing else waiting. */
   readonly history: HistoryStore;
   readonly feedStore: FeedStore;
+  /** Told by all stores of this process. */
+  readonly cancellations: Cancellations;
+}
+
+/** Cancellations of many, which come without records. */
+interface Cancellations {
+  readonly note: NoteCancelled;
+  /** From now on; one listener. */
+  readonly listen: (listener: NoteCancelled) => void;
+}
+
+function createCancellations(): Cancellations {
+  let told: NoteCancelled | null = null;
+  return { note: (ended) => told?.(ended), listen: (listener) => void (told = listener) };
 }
 
 /** Starts the embedded PostgreSQL unless DATABASE_URL is set, connects, and applies new migrations. */
@@ -47,16 +62,19 @@ export async function openDatabases(host: HostProcess, data: DataDirectory): Pro
   const maintenance = open("maintenance", createMaintenanceDatabase);
   await prepareDatabase(maintenance, { logger, retentionDays: config.retentionDays });
   const execution = open("execution", createExecutionDatabase);
+  const cancellations = createCancellations();
   const executionStore = createPostgresExecutionStore({
     database: execution,
     vital: open("vital", createVitalDatabase),
     large: open("large", createLargeDatabase),
     leaseSeconds: config.leaseSeconds,
     poolBytes: config.poolBytes,
+    noteCancelled: cancellations.note,
   });
   closers.add("execution store", executionStore.close);
-  const history = createHistoryStore(open("history", createHistoryDatabase));
-  return { database, maintenance, executionStore, feedStore: createFeedStore(execution), pools, history };
+  const history = createHistoryStore(open("history", createHistoryDatabase), cancellations.note);
+  const feedStore = createFeedStore(execution);
+  return { database, maintenance, executionStore, feedStore, pools, history, cancellations };
 }
 
 async function findServer(host: HostProcess, data: DataDirectory): Promise<ConnectionTarget> {

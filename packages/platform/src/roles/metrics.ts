@@ -27,7 +27,7 @@ export function startMetrics(
   shared: Shared,
   { version, collectors }: { readonly version: string; readonly collectors: readonly Collector[] },
 ): PlatformMetrics | null {
-  const { config, closers, executionStore, stores, readiness, data, pools, logger } = shared;
+  const { config, closers, executionStore, stores, readiness, data, pools, cancellations, logger } = shared;
   if (config.metrics === null) return null;
   const metrics = createPlatformMetrics({
     sources: {
@@ -42,6 +42,10 @@ export function startMetrics(
     roles: [...config.roles].toSorted().join(","),
   });
   closers.add("metrics", metrics.close);
+  executionStore.subscribe((event) => {
+    if (event.type === "changed" && event.record !== undefined) metrics.changed(event.record);
+  });
+  cancellations.listen(metrics.cancelled);
   for (const collect of collectors) metrics.addCollector(collect);
   metrics.addCollector((exposition) => {
     for (const [pool, { countConnections }] of pools) {

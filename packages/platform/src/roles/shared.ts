@@ -55,6 +55,7 @@ export interface Shared extends HostProcess {
   /** For statements that may take long. */
   readonly maintenance: Databases["maintenance"];
   readonly pools: Databases["pools"];
+  readonly cancellations: Databases["cancellations"];
   readonly stores: Stores;
   readonly executionStore: PostgresExecutionStore;
   readonly history: HistoryStore;
@@ -94,6 +95,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     quota: config.buildQuota,
     poolBytes: config.poolBytes,
     leaseSeconds,
+    noteCancelled: databases.cancellations.note,
   });
   const { store: objectStore, explain: explainObjects } = await openObjectStore(host, data, disk);
   const objects = createKeptObjects(objectStore, createObjectRows(database, config.retentionDays));

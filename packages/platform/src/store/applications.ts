@@ -7,6 +7,7 @@ import { requireOrganisation } from "./base/hold-organisation.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 import { cancelExecutionsOf } from "./executions/cancel-many.ts";
+import type { Cancelled, NoteCancelled } from "./executions/cancel-many.ts";
 
 /** An application of an organisation. */
 export interface ApplicationRecord {
@@ -38,13 +39,20 @@ const COLUMNS = `a.id, a.organisation_id as "organisationId", a.name, a.created_
   ${selectMilliseconds("a.created_at")} as "createdAt"`;
 
 /** The store of applications in PostgreSQL. */
-export function createApplicationStore(database: Database): ApplicationStore {
+export function createApplicationStore(
+  database: Database,
+  noteCancelled: NoteCancelled = () => undefined,
+): ApplicationStore {
   return {
     create: (application) => database.transaction((run) => insertApplication(run, application)),
     list: (organisationId, page) => listApplications(database, organisationId, page),
     find: (organisationId, id) => findApplication(database, organisationId, id),
     rename: (organisationId, id, name) => renameApplication(database, { organisationId, id, name }),
-    delete: (organisationId, id) => deleteApplication(database, organisationId, id),
+    delete: async (organisationId, id) => {
+      const cancelled = await deleteApplication(database, organisationId, id);
+      if (cancelled !== null) noteCancelled(cancelled.ended);
+      return cancelled !== null;
+    },
   };
 }
 
@@ -110,8 +118,13 @@ async function renameApplication(
   return row ?? null;
 }
 
-async function deleteApplication(database: Database, organisationId: string, id: string): Promise<boolean> {
-  if (!isUuid(id)) return false;
+/** Null: there is none. */
+async function deleteApplication(
+  database: Database,
+  organisationId: string,
+  id: string,
+): Promise<Cancelled | null> {
+  if (!isUuid(id)) return null;
   return await database.transaction(async (run) => {
     // A statement of its own: the one below sees keys and subscriptions that were made while the lock was waited for.
     await run({
@@ -139,11 +152,10 @@ async function deleteApplication(database: Database, organisationId: string, id:
       values: [id, organisationId],
       audited: ["application.delete"],
     });
-    if (rows.length === 0) return false;
-    await cancelExecutionsOf(
+    if (rows.length === 0) return null;
+    return await cancelExecutionsOf(
       run,
       active.map((subscription) => subscription.id),
     );
-    return true;
   });
 }

@@ -6,6 +6,7 @@ import { createAuditLog } from "./audit/log.ts";
 import { auditChanges } from "./audit/trail.ts";
 import { createBuildStore } from "./builds/builds.ts";
 import type { BuildStoreOptions } from "./builds/builds.ts";
+import type { NoteCancelled } from "./executions/cancel-many.ts";
 import { createListingStore } from "./listings.ts";
 import { createMarketplaceStore } from "./marketplace.ts";
 import { createMeasures } from "./measures.ts";
@@ -37,11 +38,14 @@ export type Stores = ReturnType<typeof createStores>;
 export interface StoreOptions extends BuildStoreOptions {
   /** What the files of its data pools may take; default 100 GB. */
   readonly poolBytes?: number;
+  /** Default: nobody is told. */
+  readonly noteCancelled?: NoteCancelled;
 }
 
 /** Creates one store for each kind of record. */
 export function createStores(given: Database, options: StoreOptions = {}) {
   const database = auditChanges(given);
+  const { noteCancelled = () => undefined } = options;
   return {
     services: createServiceStore(database),
     policies: createPolicyStore(database),
@@ -50,9 +54,9 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     marketplace: createMarketplaceStore(database),
     versions: createVersionStore(database),
     builds: createBuildStore(database, options),
-    applications: createApplicationStore(database),
+    applications: createApplicationStore(database, noteCancelled),
     accessKeys: createAccessKeyStore(database),
-    subscriptions: createSubscriptionStore(database),
+    subscriptions: createSubscriptionStore(database, noteCancelled),
     signingKeys: createSigningKeyStore(database),
     rateBuckets: createRateBucketStore(given),
     access: createAccessStore(database),

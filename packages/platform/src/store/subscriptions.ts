@@ -6,6 +6,7 @@ import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 import { cancelExecutionsOf } from "./executions/cancel-many.ts";
+import type { Cancelled, NoteCancelled } from "./executions/cancel-many.ts";
 import { QUOTA_COLUMNS, SELECT_QUOTAS } from "./executions/hold.ts";
 import type { QuotaRow } from "./executions/hold.ts";
 import { toLimits } from "./executions/limits.ts";
@@ -114,7 +115,10 @@ function toRecord({ quotaRow, ...row }: SubscriptionRow): SubscriptionRecord {
 }
 
 /** The store of subscriptions in PostgreSQL. */
-export function createSubscriptionStore(database: Database): SubscriptionStore {
+export function createSubscriptionStore(
+  database: Database,
+  noteCancelled: NoteCancelled = () => undefined,
+): SubscriptionStore {
   return {
     create: (organisationId, applicationId, serviceKey, terms = {}) =>
       createSubscription(database, { ...terms, organisationId, applicationId, serviceKey }),
@@ -129,7 +133,11 @@ export function createSubscriptionStore(database: Database): SubscriptionStore {
     },
     listOfService: (organisationId, serviceKey, page) =>
       listSubscribers(database, organisationId, serviceKey, page),
-    cancel: (organisationId, id) => cancelSubscription(database, organisationId, id),
+    cancel: async (organisationId, id) => {
+      const cancelled = await cancelSubscription(database, organisationId, id);
+      if (cancelled !== null) noteCancelled(cancelled.ended);
+      return cancelled !== null;
+    },
   };
 }
 
@@ -193,8 +201,13 @@ async function listSubscribers(
   return cutPage(rows, page.limit, (row) => [row.id]);
 }
 
-async function cancelSubscription(database: Database, organisationId: string, id: string): Promise<boolean> {
-  if (!isUuid(id)) return false;
+/** Null: there is none. */
+async function cancelSubscription(
+  database: Database,
+  organisationId: string,
+  id: string,
+): Promise<Cancelled | null> {
+  if (!isUuid(id)) return null;
   return await database.transaction(async (run) => {
     const rows = await run({
       text: `with gone as (
@@ -207,8 +220,6 @@ async function cancelSubscription(database: Database, organisationId: string, id
       values: [organisationId, id],
       audited: ["subscription.cancel"],
     });
-    if (rows.length === 0) return false;
-    await cancelExecutionsOf(run, [id]);
-    return true;
+    return rows.length === 0 ? null : await cancelExecutionsOf(run, [id]);
   });
 }

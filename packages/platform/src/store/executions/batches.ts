@@ -13,6 +13,7 @@ import type { Database } from "../../postgres/database.ts";
 import { auditChanges } from "../audit/trail.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 import { cancelMany } from "./cancel-many.ts";
+import type { NoteCancelled } from "./cancel-many.ts";
 import { WON_ONE, findKey } from "./idempotency-keys.ts";
 import { mayBeMoved } from "./kept.ts";
 
@@ -37,7 +38,7 @@ function toBatch({ refusals, ...row }: BatchRow): BatchRecord {
 }
 
 /** The batches in PostgreSQL. */
-export function createBatchStore(database: Database): BatchStore {
+export function createBatchStore(database: Database, noteCancelled: NoteCancelled): BatchStore {
   return {
     openBatch: (batch, mayCreate) => openBatch(database, batch, mayCreate),
     takeOverBatch: (id, ownerId, holder) => takeOver(database, { id, ownerId, holder }),
@@ -49,7 +50,7 @@ export function createBatchStore(database: Database): BatchStore {
     },
     readStates: (ids, ownerId) => readStates(database, ids, ownerId),
     cancelBatch: (id, ownerId) => cancelBatch(database, id, ownerId),
-    cancelMany: (ids, ownerId) => cancelMany(database.query, ids, ownerId),
+    cancelMany: async (ids, ownerId) => noteCancelled((await cancelMany(database.query, ids, ownerId)).ended),
   };
 }
 

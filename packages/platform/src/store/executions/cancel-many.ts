@@ -32,7 +32,7 @@ const describeCancel = (isDue: string): string => `with due as materialized (
       (row_number() over (partition by status) - 1) / ${MAX_NOTIFIED_IDS} as part
     from ended
   )
-  select (select count(*)::int from ended) as cancelled,
+  select (select count(*)::int from ended) as cancelled, (select count(*)::int from ended where status = 'FAILED') as ended,
     pg_notify('${EXECUTIONS_CHANNEL}', '${ORIGIN}:' || kind || ':' || ${selectPayloadIds("id")})
   from numbered group by kind, part`;
 
@@ -52,19 +52,33 @@ const SUBSCRIPTION_ENDED = [
   "Its subscription was ended before its next attempt began.",
 ] as const;
 
-/** `ExecutionStore.cancelMany` for PostgreSQL. */
-export async function cancelMany(run: RunStatement, ids: readonly string[], ownerId: string): Promise<void> {
-  if (ids.length === 0) return;
-  const values = [...CANCELLED, ownerId, ...describeIds(ids)];
-  await cancel(run, { name: "execution-cancel-many", text: OF_OWNER, values, idempotent: true });
+/** What a cancellation has done. */
+export interface Cancelled {
+  readonly cancelled: number;
+  /** Those of them that have ended by it, since they did not run. */
+  readonly ended: number;
 }
 
-/** Cancels those of the ids that are the organisation's own and have not ended; returns how many. */
+/** Is told of executions that a cancellation of many has ended, once that is stored: of these, listeners get no record. */
+export type NoteCancelled = (ended: number) => void;
+
+/** `ExecutionStore.cancelMany` for PostgreSQL. */
+export async function cancelMany(
+  run: RunStatement,
+  ids: readonly string[],
+  ownerId: string,
+): Promise<Cancelled> {
+  if (ids.length === 0) return NONE;
+  const values = [...CANCELLED, ownerId, ...describeIds(ids)];
+  return await cancel(run, { name: "execution-cancel-many", text: OF_OWNER, values, idempotent: true });
+}
+
+/** Cancels those of the ids that are the organisation's own and have not ended. */
 export async function cancelManyOf(
   run: RunStatement,
   ids: readonly string[],
   organisationId: string,
-): Promise<number> {
+): Promise<Cancelled> {
   const values = [...CANCELLED, organisationId, ...describeIds(ids)];
   return await cancel(run, {
     name: "execution-cancel-many-of",
@@ -82,9 +96,9 @@ export async function cancelManyOf(
 export async function cancelExecutionsOf(
   run: RunStatement,
   subscriptionIds: readonly string[],
-): Promise<void> {
-  if (subscriptionIds.length === 0) return;
-  await cancel(run, { text: OF_SUBSCRIPTIONS, values: [...SUBSCRIPTION_ENDED, subscriptionIds] });
+): Promise<Cancelled> {
+  if (subscriptionIds.length === 0) return NONE;
+  return await cancel(run, { text: OF_SUBSCRIPTIONS, values: [...SUBSCRIPTION_ENDED, subscriptionIds] });
 }
 
 function describeIds(ids: readonly string[]): readonly unknown[] {
@@ -92,8 +106,9 @@ function describeIds(ids: readonly string[]): readonly unknown[] {
   return [sorted, sorted[0], sorted.at(-1)];
 }
 
-/** How many were cancelled. */
-async function cancel(run: RunStatement, statement: Statement): Promise<number> {
-  const [row] = await run<{ readonly cancelled: number }>(statement);
-  return row?.cancelled ?? 0;
+const NONE: Cancelled = { cancelled: 0, ended: 0 };
+
+async function cancel(run: RunStatement, statement: Statement): Promise<Cancelled> {
+  const [{ cancelled, ended } = NONE] = await run<Cancelled>(statement);
+  return { cancelled, ended };
 }

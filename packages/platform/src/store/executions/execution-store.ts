@@ -7,6 +7,7 @@ import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres
 import { LARGE, VITAL } from "../../postgres/limits.ts";
 import { createBatchStore } from "./batches.ts";
 import { cancelExecution } from "./cancel.ts";
+import type { NoteCancelled } from "./cancel-many.ts";
 import { createNewClaims } from "./claim-new.ts";
 import { createClaim } from "./claim.ts";
 import type { UnansweredClaims } from "./claim.ts";
@@ -106,6 +107,8 @@ interface PostgresExecutionStoreOptions {
   readonly poolBytes?: number;
   /** For how long something waits behind a higher class before it gets that class; default `CLASS_WAIT_MINUTES`. */
   readonly classWaitMs?: number;
+  /** Default: nobody is told. */
+  readonly noteCancelled?: NoteCancelled;
 }
 
 /**
@@ -119,6 +122,7 @@ export function createPostgresExecutionStore({
   leaseSeconds = DEFAULT_LEASE_SECONDS,
   poolBytes = DEFAULT_POOL_BYTES,
   classWaitMs = CLASS_WAIT_MINUTES * MINUTE,
+  noteCancelled = () => undefined,
 }: PostgresExecutionStoreOptions): PostgresExecutionStore {
   const events = createEvents(database);
   const unanswered: UnansweredClaims = new Map();
@@ -134,7 +138,7 @@ export function createPostgresExecutionStore({
     foresee: createForesight(database),
     findStarted: (ownerId, key) => findStarted(database, ownerId, key),
     ...createReads(database),
-    ...createBatchStore(database),
+    ...createBatchStore(database, noteCancelled),
     cancel: (id, ownerId) => cancelExecution(database, events, id, ownerId),
     claim: createClaim(vital, events, unanswered),
     onCreate: newClaims.subscribe,

@@ -1,6 +1,7 @@
 import { MOST_CANCELLED } from "@platform/contract/platform-api/execution-actions";
 import type { Database } from "../../postgres/database.ts";
 import { cancelManyOf } from "../executions/cancel-many.ts";
+import type { NoteCancelled } from "../executions/cancel-many.ts";
 import { describeMatching } from "./list.ts";
 import type { Asker, HistoryFilter } from "./scope.ts";
 import { SEEN, STEP_COLUMNS, walk } from "./walk.ts";
@@ -76,13 +77,16 @@ const AT_ONCE = 500;
 /** Cancels those of the ids that are the organisation's own and have not ended; returns how many. */
 export async function cancelAll(
   database: Pick<Database, "query">,
+  noteCancelled: NoteCancelled,
   { organisationId }: Asker,
   ids: readonly string[],
 ): Promise<number> {
   const sorted = [...new Set(ids.map((id) => id.toLowerCase()))].sort();
   let cancelled = 0;
   for (let from = 0; from < sorted.length; from += AT_ONCE) {
-    cancelled += await cancelManyOf(database.query, sorted.slice(from, from + AT_ONCE), organisationId);
+    const step = await cancelManyOf(database.query, sorted.slice(from, from + AT_ONCE), organisationId);
+    noteCancelled(step.ended);
+    cancelled += step.cancelled;
   }
   return cancelled;
 }

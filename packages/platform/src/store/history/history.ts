@@ -1,6 +1,7 @@
 import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
 import { HISTORY } from "../../postgres/limits.ts";
 import type { PageRequest } from "../base/page.ts";
+import type { NoteCancelled } from "../executions/cancel-many.ts";
 import { createExecutionDatabase } from "../executions/execution-store.ts";
 import { auditChanges } from "../audit/trail.ts";
 import { cancelAll, countOwn, findCancellable } from "./cancel.ts";
@@ -55,7 +56,10 @@ export function createHistoryDatabase(target: ConnectionTarget, options: Databas
 }
 
 /** The store in PostgreSQL. */
-export function createHistoryStore(database: Database): HistoryStore {
+export function createHistoryStore(
+  database: Database,
+  noteCancelled: NoteCancelled = () => undefined,
+): HistoryStore {
   return {
     list: (asker, filter) => listHistory(database, asker, filter),
     count: (asker, filter) => countHistory(database, asker, filter),
@@ -65,7 +69,7 @@ export function createHistoryStore(database: Database): HistoryStore {
     readLines: (key, wish) => readLines(database, key, wish),
     findCancellable: (asker, filter) => findCancellable(database, asker, filter),
     countOwn: (asker, ids) => countOwn(database, asker, ids),
-    cancel: (asker, ids) => cancelAll(auditChanges(database), asker, ids),
+    cancel: (asker, ids) => cancelAll(auditChanges(database), noteCancelled, asker, ids),
     locate: (userId, id) => locateExecution(database, userId, id),
   };
 }
