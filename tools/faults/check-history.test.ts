@@ -265,3 +265,12 @@ test.for<[Violation, string, Partial<Record<keyof typeof GOOD, readonly Observat
 ])("%s: an execution that %s", ([violation, , parts]) => {
   expect(judge(parts)).toContain(violation);
 });
+
+test("a gateway that says of each poll that an execution does not exist has broken one promise", () => {
+  const absent = { kind: "absent", id: ID, code: "EXECUTION_NOT_FOUND", by: "gateway-2" } as const;
+  const times = [7, 8, 9].map((atMs) => ({ ...absent, atMs }));
+  expect(checkHistory([...times, { ...absent, by: "gateway-1", atMs: 10 }], [])).toEqual([
+    { violation: "LOST", of: ID, detail: "gateway-2 answered EXECUTION_NOT_FOUND at 7, 3 times in all" },
+    { violation: "LOST", of: ID, detail: "gateway-1 answered EXECUTION_NOT_FOUND at 10, 1 times in all" },
+  ]);
+});

@@ -140,10 +140,12 @@ function listEnds({ entries }: Life): readonly string[] {
 
 function checkExistence(life: Life, isSettled: boolean): readonly Fault[] {
   const { id, entries } = life;
-  const absent = select(entries, "absent").map(({ code, by, atMs }) => ({
+  // Whoever polls is told again and again.
+  const answers = countBy(select(entries, "absent"), ({ code, by }) => `${by} answered ${code}`);
+  const absent = [...answers].map(([answer, times]) => ({
     violation: "LOST" as const,
     of: id,
-    detail: `${by} answered ${code} at ${atMs}`,
+    detail: `${answer} at ${times[0]?.atMs}, ${times.length} times in all`,
   }));
   if (!isSettled || listEnds(life).length > 0) return absent;
   const last = select(entries, "state").at(-1);

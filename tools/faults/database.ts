@@ -14,7 +14,8 @@ const SECOND = 1_000;
 /** Limits for what hangs, not for what is slow: a start may have to recover first. */
 const START_WITHIN_MS = 120 * SECOND;
 const KILL_WITHIN_MS = 30 * SECOND;
-const STATEMENT_WITHIN_MS = 20 * SECOND;
+const CONNECT_WITHIN_MS = 60 * SECOND;
+const STATEMENT_WITHIN_MS = 90 * SECOND;
 const NAME = "platform";
 
 /** A PostgreSQL that processes of the platform reach over TCP, and that can be killed, stopped and told a wrong time. */
@@ -151,7 +152,7 @@ async function isReady(server: Server): Promise<boolean> {
 /** Returns how many rows the last statement had. Over the socket in the file system, which no cut reaches. */
 async function run(server: Server, database: string, statements: readonly string[]): Promise<number> {
   const { directory: host, port } = server.options;
-  const client = new Client({ host, port, user: NAME, database, connectionTimeoutMillis: 2_000 });
+  const client = new Client({ host, port, user: NAME, database, connectionTimeoutMillis: CONNECT_WITHIN_MS });
   client.on("error", () => undefined);
   try {
     await client.connect();

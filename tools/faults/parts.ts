@@ -58,7 +58,8 @@ export async function runParts(wish: Wish): Promise<Outcome> {
   const begunAt = performance.now();
   const stopping = new AbortController();
   for (const signal of SIGNALS)
-    process.once(signal, () => {
+    // A terminal's Ctrl-C comes twice, as npm sends a copy: the second must not end this process before its parts.
+    process.on(signal, () => {
       waiting.length = 0;
       stopping.abort();
     });
@@ -112,7 +113,8 @@ async function runPart(part: Wish, { isJson, hasNamespaces, signal }: Place): Pr
     stdio: ["ignore", isJson ? stderr : "inherit", "inherit"],
     env: { ...env, [PART_DIRECTORY]: directory, ...(hasNamespaces ? { [IS_ALONE]: "yes" } : {}) },
   });
-  const stop = () => void child.kill();
+  // "unshare" waits for its program, deaf to SIGTERM; with it everything in its namespaces ends.
+  const stop = () => void child.kill(hasNamespaces ? "SIGKILL" : "SIGTERM");
   signal.addEventListener("abort", stop);
   try {
     const [code] = (await once(child, "exit")) as [number | null];
