@@ -53,6 +53,7 @@ export function explainExit({ wasReady, code, signal, log }: Omit<Exit, "name">)
   const said = log.filter((line) => !line.startsWith("{"));
   const hasStack = said.some((line) => /^\s+at /u.test(line));
   if (!wasReady && code === 1 && said.length > 0 && !hasStack)
-    return { isMeant: true, why: `it could not be started: ${said.join(" ")}` };
+    // What is in parentheses may be a path of this one process.
+    return { isMeant: true, why: `it could not be started: ${said.join(" ").split(" (")[0]}` };
   return { isMeant: false, why: `${signal ?? `exit status ${code}`}: ${said[0] ?? log.at(-1) ?? ""}` };
 }

@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { Problem } from "@platform/contract/problems";
 import { expect, test } from "vitest";
 import { EmbeddedPostgresError } from "../postgres/errors.ts";
@@ -20,6 +21,13 @@ test("a database that cannot be reached is named with the reasons of all its add
   const text = describeStartError(new Problem("UNAVAILABLE", undefined, { cause }));
   expect(text).toBe(
     "The database cannot be used: Error: connect ECONNREFUSED ::1; Error: connect ETIMEDOUT. Is DATABASE_URL right, and does the server run?",
+  );
+});
+
+test("a disk that is full when something is written is a sentence, whatever it was", async () => {
+  const full = await writeFile("/dev/full", "x").catch((error: unknown) => error);
+  expect(describeStartError(full)).toBe(
+    "The platform cannot start: the disk is full (ENOSPC: no space left on device, write).",
   );
 });
 

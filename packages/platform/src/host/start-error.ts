@@ -12,12 +12,17 @@ export class StartError extends Error {
 /** Errors whose message says what the operator has to do. Anything else is a bug and is shown with its stack. */
 const KINDS = [StartError, SettingError, EmbeddedPostgresError, ProjectError];
 
+/** What can happen wherever something is written. */
+const STORAGE_CODES: ReadonlySet<string> = new Set(["EDQUOT", "ENOSPC", "EROFS"]);
+
 /** The text for the operator when the platform did not start. */
 export function describeStartError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (KINDS.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof Problem)
     return `The database cannot be used: ${describeCause(error)}. Is DATABASE_URL right, and does the server run?`;
+  const reason = STORAGE_CODES.has(getCode(error) ?? "") ? describeSystemError(error) : null;
+  if (reason !== null) return `The platform cannot start: ${reason} (${error.message}).`;
   return error.stack ?? error.message;
 }
 
