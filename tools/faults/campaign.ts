@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { createCaller } from "./caller.ts";
 import type { Caller } from "./caller.ts";
 import { checkHistory } from "./check-history.ts";
@@ -17,6 +16,7 @@ import { openReceiver } from "./receiver.ts";
 import { isRetried, planSchedule } from "./schedule.ts";
 import type { Abilities, Schedule } from "./schedule.ts";
 import { createWebhook, deployServices } from "./service.ts";
+import { isEnd, settle, waitUntil } from "./settle.ts";
 import { within } from "./bounded-wait.ts";
 
 const SECOND = 1_000;
@@ -25,7 +25,6 @@ const SETTLE_WITHIN_MS = 90 * SECOND;
 /** A message whose sender was killed is sent again after 45 s, one that was refused twice after 35 s. */
 const DELIVER_WITHIN_MS = 240 * SECOND;
 const STOP_WITHIN_MS = 60 * SECOND;
-const POLL_MS = 30;
 const AUDITS_AT_ONCE = 8;
 /** Executions that no start of ours is known of: their answers were lost, and their code has not begun. */
 const ORPHANS = -1;
@@ -132,12 +131,9 @@ async function run(campaign: Campaign, schedule: Schedule): Promise<Done> {
   const timer = setTimeout(() => givingUp.abort(), SETTLE_WITHIN_MS);
   await clients;
   // Starts without an answer whose code has begun.
-  await Promise.all(
-    listUnfinished(history, number).map((id, gateway) =>
-      followToEnd(context, { op: history.getOp(id) ?? "", id }, { follow: "wait", gateway }),
-    ),
-  );
-  await waitUntil(() => history.idsOf(number).every((id) => isInFeeds(history, id)), givingUp.signal);
+  await settle(history, number, givingUp.signal, async (id, gateway) => {
+    await followToEnd(context, { op: history.getOp(id) ?? "", id }, { follow: "wait", gateway });
+  });
   clearTimeout(timer);
   noteExits(campaign, number);
   history.add({ kind: "settled" });
@@ -151,23 +147,6 @@ function noteExits({ options, history, exits }: Campaign, schedule: number): voi
     exits.push({ ...exit, schedule });
     history.add({ kind: "fault", what: `${exit.name} has ended by itself: ${explainExit(exit).why}` });
   }
-}
-
-function listUnfinished(history: History, number: number): readonly string[] {
-  return history.idsOf(number).filter((id) => !history.ofExecution(id).some(({ kind }) => kind === "result"));
-}
-
-function isInFeeds(history: History, id: string): boolean {
-  const ends = history.ofExecution(id).filter((entry) => entry.kind === "event" && isEnd(entry.status));
-  return READERS.every((reader) => ends.some((entry) => entry.kind === "event" && entry.reader === reader));
-}
-
-function isEnd(status: string): boolean {
-  return status !== "PENDING" && status !== "RUNNING";
-}
-
-async function waitUntil(isSo: () => boolean, signal: AbortSignal): Promise<void> {
-  while (!isSo() && !signal.aborted) await delay(POLL_MS);
 }
 
 /** Fetches all results once more, from gateways that remember nothing: both are started again. */
