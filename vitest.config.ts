@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SECOND } from "@platform/engine/base/time";
+import { findChromium } from "./tools/chromium.ts";
 import { findS3Server } from "./tools/s3-server.ts";
 
 /**
@@ -29,7 +30,7 @@ export default defineConfig({
         test: {
           ...COMMON,
           name: "unit",
-          include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts"],
+          include: ["packages/*/src/**/*.test.ts", "packages/console/app/**/*.test.ts", "tools/**/*.test.ts"],
           globalSetup: ["packages/platform/src/testing/global-setup.ts"],
         },
       },
@@ -49,6 +50,14 @@ export default defineConfig({
           setupFiles: [...COMMON.setupFiles, "tests/support/s3-store.ts"],
           include: findS3Server() === null ? [] : S3_STORIES.map((name) => `tests/e2e/${name}.test.ts`),
           env: { PLATFORM_TEST_STORE: "s3" },
+        },
+      },
+      {
+        test: {
+          ...COMMON,
+          name: "console",
+          include: findChromium() === null ? [] : ["tests/e2e/console/*.e2e.ts"],
+          globalSetup: ["tests/e2e/console/support/global-setup.ts"],
         },
       },
       {

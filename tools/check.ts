@@ -8,6 +8,8 @@ const TOOL = ["sh", "tools/check-tool.sh"] as const;
 
 const STEPS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ["types", "tsc", "-p", "tsconfig.json"],
+  ["types of the console", "tsc", "-p", "packages/console/tsconfig.json"],
+  ["types of its stories", "tsc", "-p", "tests/e2e/console/tsconfig.json"],
   ["lint", "oxlint", "--type-aware", "--deny-warnings"],
   ["format", "oxfmt", "--check"],
   ["unused code", "knip"],

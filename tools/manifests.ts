@@ -7,7 +7,7 @@ import { REPOSITORY } from "./platform-process.ts";
  * each package, in what they ask of each other and in the lockfile as well, because npm wants it there.
  */
 
-const PACKAGES = ["contract", "engine", "platform", "cli"];
+const PACKAGES = ["contract", "engine", "platform", "cli", "console"];
 const OWN_SCOPE = "@platform/";
 
 interface Manifest {

@@ -111,10 +111,19 @@ interface AnyRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Creates a typed client for an operation table. Network errors are passed on as `fetch` throws them. */
-export function createClient<T extends OperationTable>(operations: T, options: ClientOptions): Client<T> {
+/** What of an operation a client needs to send it: a browser takes it from `routes.gen.ts`, without the schemas. */
+export type Route = Pick<Operation, "method" | "path" | "bodyMode" | "answerMode">;
+
+/**
+ * Creates a typed client for an operation table, or for the routes of one (`createClient<typeof TABLE>(ROUTES, ...)`). Network errors are
+ * passed on as `fetch` throws them.
+ */
+export function createClient<T extends OperationTable>(
+  operations: T | Readonly<Record<keyof T, Route>>,
+  options: ClientOptions,
+): Client<T> {
   const send = options.fetch ?? fetch;
-  const calls = Object.entries(operations).map(([id, operation]) => [
+  const calls = Object.entries<Route>(operations).map(([id, operation]) => [
     id,
     async (request: AnyRequest) =>
       readResponse(
@@ -125,7 +134,7 @@ export function createClient<T extends OperationTable>(operations: T, options: C
   return Object.fromEntries(calls) as Client<T>;
 }
 
-function buildUrl(baseUrl: string, operation: Operation, request: AnyRequest): string {
+function buildUrl(baseUrl: string, operation: Route, request: AnyRequest): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeSegment(name, request.params?.[name]),
   );
@@ -154,7 +163,7 @@ function encodeSegment(name: string, value: string | number | undefined): string
   return encodeURIComponent(text);
 }
 
-function buildInit(operation: Operation, options: ClientOptions, request: AnyRequest): RequestInit {
+function buildInit(operation: Route, options: ClientOptions, request: AnyRequest): RequestInit {
   const headers: Record<string, string> = {
     accept: ACCEPTED[operation.answerMode] ?? "application/json",
     ...options.headers?.(),
@@ -168,11 +177,9 @@ function buildInit(operation: Operation, options: ClientOptions, request: AnyReq
   Object.assign(headers, request.headers);
   if (request.body === undefined) return init;
   if (operation.bodyMode === "stream" || operation.bodyMode === "file") {
-    return {
-      ...init,
-      body: request.body as Uint8Array<ArrayBuffer> | ReadableStream,
-      duplex: "half",
-    };
+    init.body = request.body as Uint8Array<ArrayBuffer> | ReadableStream;
+    init.duplex = "half";
+    return init;
   }
   return { ...init, body: isRawJson(request.body) ? request.body.json : JSON.stringify(request.body) };
 }
@@ -194,7 +201,7 @@ function isRawJson(body: unknown): body is RawJson {
   );
 }
 
-async function readResponse({ answerMode }: Operation, response: Response): Promise<unknown> {
+async function readResponse({ answerMode }: Route, response: Response): Promise<unknown> {
   const isGivenOn = answerMode === "content" || answerMode === "events";
   if (isGivenOn && (response.ok || response.status === 304)) return response;
   const text = await response.text();

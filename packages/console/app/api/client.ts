@@ -1,0 +1,40 @@
+import { createClient } from "@platform/contract/client";
+import type { Client } from "@platform/contract/client";
+import type { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
+import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
+import type { REQUESTED_BY } from "@platform/contract/platform-api/session";
+
+/** All operations of the platform API, typed by the tables and sent by the routes alone. */
+export type PlatformApi = Client<typeof PLATFORM_API>;
+
+/** Name of an operation. */
+export type OperationId = keyof PlatformApi;
+
+/** What an operation is called with. */
+export type RequestOf<K extends OperationId> = Parameters<PlatformApi[K]>[0];
+
+/** The body of an operation; where it may be left out, it may be given. */
+export type BodyOf<K extends OperationId> =
+  RequestOf<K> extends { readonly body?: infer Body } ? Exclude<Body, undefined> : never;
+
+/** What an operation answers. */
+export type AnswerOf<K extends OperationId> = Awaited<ReturnType<PlatformApi[K]>>;
+
+/** Of an operation that answers in pages: one of their items. */
+export type ItemOf<K extends OperationId> =
+  AnswerOf<K> extends { readonly items: readonly (infer Item)[] } ? Item : never;
+
+/** Path of the platform API on the console's own origin. */
+export const API_PATH = "/api";
+
+/** Part of the proof that a request with the session's cookie comes from the console itself; browsers add the rest. */
+const REQUESTED: typeof REQUESTED_BY = "console";
+
+/** A client of one organisation; null: of the user's own, which is right for what concerns the user alone. */
+export function createPlatformApi(organizationId: string | null): PlatformApi {
+  const headers = {
+    "x-requested-by": REQUESTED,
+    ...(organizationId === null ? {} : { "x-organizationid": organizationId }),
+  };
+  return createClient<typeof PLATFORM_API>(PLATFORM_ROUTES, { baseUrl: API_PATH, headers: () => headers });
+}

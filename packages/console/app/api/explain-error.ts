@@ -1,0 +1,67 @@
+import { RequestRefused } from "@platform/contract/client";
+import type { FieldError } from "@platform/contract/problems";
+
+/** What went wrong, for people. */
+export interface ExplainedError {
+  readonly title: string;
+  /** A sentence. */
+  readonly detail: string;
+  /** Code of the platform; absent: the platform has not answered. */
+  readonly code?: string;
+  /** Names the request in the operator's log. */
+  readonly requestId?: string;
+  /** The invalid fields. */
+  readonly fields: readonly FieldError[];
+  /** Whether trying again can help. */
+  readonly isRetryable: boolean;
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  401: "You are not signed in",
+  403: "You may not do this",
+  404: "This does not exist, or is not yours",
+  409: "This conflicts with what is there",
+  410: "This is not kept any more",
+  413: "This is too large",
+  429: "Too much at once",
+  503: "The platform is busy",
+};
+
+/** Explains whatever was thrown by a request. */
+export function explainError(error: unknown): ExplainedError {
+  if (error instanceof RequestRefused) {
+    const { status, problem } = error;
+    return {
+      title: TITLES[status] ?? (status >= 500 ? "The platform has failed" : "The request was refused"),
+      detail: problem.detail,
+      code: problem.code,
+      ...(problem.requestId === undefined ? {} : { requestId: problem.requestId }),
+      fields: problem.errors ?? [],
+      isRetryable: status >= 500 || status === 429 || status === 408,
+    };
+  }
+  // A failed `fetch` is a TypeError in every browser, and says no more than that.
+  if (error instanceof TypeError)
+    return {
+      title: "The platform cannot be reached",
+      detail: "There is no connection to the platform, or it is being restarted.",
+      fields: [],
+      isRetryable: true,
+    };
+  return {
+    title: "The console has failed",
+    detail: error instanceof Error ? error.message : "Something was thrown that is no error.",
+    fields: [],
+    isRetryable: false,
+  };
+}
+
+/** Whether nobody is signed in, or not any more. */
+export function isUnauthenticated(error: unknown): boolean {
+  return error instanceof RequestRefused && error.problem.code === "UNAUTHENTICATED";
+}
+
+/** Whether what was asked for does not exist, or is another's. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof RequestRefused && error.status === 404;
+}

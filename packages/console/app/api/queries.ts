@@ -1,0 +1,194 @@
+import {
+  infiniteQueryOptions,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useSuspenseInfiniteQuery,
+  useSuspenseQuery,
+} from "@tanstack/react-query";
+import type { AnswerOf, ItemOf, OperationId, RequestOf } from "./client.ts";
+import { useScope } from "./scope.tsx";
+import type { Scope } from "./scope.tsx";
+import { notifyDone } from "../ui/notify.ts";
+
+/*
+ * All there is of TanStack Query. A query is an operation and its request; its key begins with the operation and the organisation, so
+ * that a change names by operation what it makes stale. Loaders load (`load`), components read what was loaded (`useLoaded`), changes
+ * go through `useChange`.
+ */
+
+/** A read. */
+export interface Query<K extends OperationId = OperationId> {
+  readonly kind: "one";
+  readonly op: K;
+  readonly request: RequestOf<K>;
+}
+
+/** A read of a list, page after page. */
+export interface Pages<K extends OperationId = OperationId> {
+  readonly kind: "pages";
+  readonly op: K;
+  readonly request: RequestOf<K>;
+}
+
+/** A read of an operation: `q("getApplication", { params: { id } })`. */
+export function q<K extends OperationId>(op: K, request: RequestOf<K>): Query<K> {
+  return { kind: "one", op, request };
+}
+
+/** A read of a list: `pages("listApplications", {})`. */
+export function pages<K extends ListOperation>(op: K, request: RequestOf<K>): Pages<K> {
+  return { kind: "pages", op, request };
+}
+
+/** An operation that answers in pages. */
+export type ListOperation = {
+  [K in OperationId]: AnswerOf<K> extends { readonly items: readonly unknown[]; readonly nextCursor: unknown }
+    ? K
+    : never;
+}[OperationId];
+
+interface Page {
+  readonly items: readonly unknown[];
+  readonly nextCursor: string | null;
+}
+
+type AnyCall = (request: unknown) => Promise<unknown>;
+
+/** What changes by itself is asked for again after this long, while its page is visible. */
+export const REFRESH_MS = { unfinished: 2_000, list: 15_000 } as const;
+
+function call(scope: Scope, op: OperationId, request: unknown): Promise<unknown> {
+  const send: unknown = scope.api[op];
+  return (send as AnyCall)(request);
+}
+
+/** The options of TanStack Query for a read. */
+export function toQueryOptions<K extends OperationId>(scope: Scope, { op, request }: Query<K>) {
+  return queryOptions({
+    queryKey: [op, scope.key, request],
+    queryFn: ({ signal }) => call(scope, op, { ...request, signal }) as Promise<AnswerOf<K>>,
+  });
+}
+
+/** The same for a list. */
+function toPagesOptions<K extends OperationId>(scope: Scope, { op, request }: Pages<K>) {
+  return infiniteQueryOptions({
+    queryKey: [op, scope.key, request, "pages"],
+    queryFn: ({ signal, pageParam }) => {
+      const { query, ...rest } = request as { readonly query?: Readonly<Record<string, unknown>> };
+      const cursor = pageParam === null ? {} : { cursor: pageParam };
+      return call(scope, op, { ...rest, query: { ...query, ...cursor }, signal }) as Promise<Page>;
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+}
+
+/** For loaders: what is there is shown at once and asked for again behind it. */
+export async function load<K extends OperationId>(scope: Scope, query: Query<K> | Pages<K>): Promise<void> {
+  if (query.kind === "one")
+    await scope.queries.ensureQueryData({ ...toQueryOptions(scope, query), revalidateIfStale: true });
+  else
+    await scope.queries.ensureInfiniteQueryData({ ...toPagesOptions(scope, query), revalidateIfStale: true });
+}
+
+/** How often to ask again: milliseconds, or decided by what is there; false: not by itself. */
+type Refresh<T> = number | false | ((data: T) => number | false);
+
+function toInterval<T>(refresh: Refresh<T> | undefined, data: T | undefined): number | false {
+  if (typeof refresh !== "function") return refresh ?? false;
+  return data === undefined ? false : refresh(data);
+}
+
+/** What the route's loader has loaded. */
+export function useLoaded<K extends OperationId>(
+  query: Query<K>,
+  options: { readonly refresh?: Refresh<AnswerOf<K>> } = {},
+): AnswerOf<K> {
+  const scope = useScope();
+  const found = useSuspenseQuery({
+    ...toQueryOptions(scope, query),
+    refetchInterval: ({ state }) => toInterval(options.refresh, state.data),
+  });
+  return found.data;
+}
+
+/** What is read when a part of a page opens, e.g. a dialog. `data`: undefined until it is there. */
+export function useFetched<K extends OperationId>(
+  query: Query<K>,
+  options: { readonly isActive?: boolean; readonly refresh?: Refresh<AnswerOf<K>> } = {},
+): { readonly data: AnswerOf<K> | undefined; readonly error: Error | null; readonly retry: () => void } {
+  const scope = useScope();
+  const { data, error, refetch } = useQuery({
+    ...toQueryOptions(scope, query),
+    enabled: options.isActive ?? true,
+    refetchInterval: ({ state }) => toInterval(options.refresh, state.data),
+  });
+  return { data, error, retry: () => void refetch() };
+}
+
+/** A list as far as it was read. */
+export interface LoadedPages<Item> {
+  readonly items: readonly Item[];
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly loadMore: () => void;
+}
+
+/** The list that the route's loader has begun to load. */
+export function useLoadedPages<K extends ListOperation>(
+  query: Pages<K>,
+  options: { readonly refresh?: Refresh<readonly ItemOf<K>[]> } = {},
+): LoadedPages<ItemOf<K>> {
+  const scope = useScope();
+  const found = useSuspenseInfiniteQuery({
+    ...toPagesOptions(scope, query),
+    refetchInterval: ({ state }) =>
+      toInterval(options.refresh, state.data && (collect(state.data) as readonly ItemOf<K>[])),
+  });
+  return {
+    items: collect(found.data) as readonly ItemOf<K>[],
+    hasMore: found.hasNextPage,
+    isLoadingMore: found.isFetchingNextPage,
+    loadMore: () => void found.fetchNextPage(),
+  };
+}
+
+function collect(data: { readonly pages: readonly Page[] }): readonly unknown[] {
+  return data.pages.flatMap(({ items }) => items);
+}
+
+/** What becomes of a change. */
+interface ChangeOptions {
+  /** What is told when it is done, e.g. "Renamed."; absent: the page shows it by itself. */
+  readonly done?: string;
+  /** The reads that it makes stale. */
+  readonly refresh: readonly OperationId[];
+}
+
+/** A change: `run` sends it, and rejects where it is refused; `isRunning` until it is answered. */
+export interface Change<K extends OperationId> {
+  readonly run: (request: RequestOf<K>) => Promise<AnswerOf<K>>;
+  readonly isRunning: boolean;
+}
+
+/** The only way to change something. */
+export function useChange<K extends OperationId>(op: K, { done, refresh }: ChangeOptions): Change<K> {
+  const scope = useScope();
+  const mutation = useMutation({
+    mutationFn: (request: RequestOf<K>) => call(scope, op, request) as Promise<AnswerOf<K>>,
+    onSuccess: async () => {
+      if (done !== undefined) notifyDone(done);
+      await makeStale(scope, refresh);
+    },
+    // A secret in an answer is not kept: what shows it holds it.
+    gcTime: 0,
+  });
+  return { run: mutation.mutateAsync, isRunning: mutation.isPending };
+}
+
+/** Reads of these operations are asked for again: those that are shown at once, others when they are shown. */
+export async function makeStale(scope: Scope, operations: readonly OperationId[]): Promise<void> {
+  await Promise.all(operations.map((op) => scope.queries.invalidateQueries({ queryKey: [op] })));
+}

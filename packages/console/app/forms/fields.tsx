@@ -1,0 +1,133 @@
+import {
+  Checkbox,
+  MultiSelect,
+  NumberInput,
+  PasswordInput,
+  Select,
+  Switch,
+  TextInput,
+  Textarea,
+} from "@mantine/core";
+import type { ReactNode } from "react";
+import { useFormContext } from "./schema-backed-form.tsx";
+
+interface FieldProps {
+  /** Name of the property in the body. */
+  readonly name: string;
+  readonly label: string;
+  /** A sentence below the label. */
+  readonly description?: ReactNode;
+  readonly isRequired?: boolean;
+  readonly hasFocus?: boolean;
+}
+
+function useField(
+  { name, label, description, isRequired, hasFocus }: FieldProps,
+  type: "input" | "checkbox" = "input",
+) {
+  const form = useFormContext();
+  const { key, ...input } = { key: form.key(name), ...form.getInputProps(name, { type }) };
+  return {
+    key,
+    props: {
+      ...input,
+      name,
+      label,
+      ...(description === undefined ? {} : { description }),
+      // The star says it; `required` would show the browser's own message, without the schema's words.
+      ...(isRequired === undefined || type === "checkbox" ? {} : { withAsterisk: isRequired }),
+      ...(hasFocus === true ? { "data-autofocus": true } : {}),
+    },
+  };
+}
+
+interface TextFieldProps extends FieldProps {
+  readonly placeholder?: string;
+  /** For the browser's own store of values, e.g. `email`. */
+  readonly autoComplete?: string;
+  readonly isMonospaced?: boolean;
+}
+
+/** One line of text. */
+export function TextField({ placeholder, autoComplete = "off", isMonospaced, ...field }: TextFieldProps) {
+  const { key, props } = useField(field);
+  return (
+    <TextInput
+      key={key}
+      {...props}
+      autoComplete={autoComplete}
+      {...(placeholder === undefined ? {} : { placeholder })}
+      {...(isMonospaced === true ? { ff: "monospace" } : {})}
+    />
+  );
+}
+
+/** Several lines of text. */
+export function TextAreaField({ rows = 4, ...field }: FieldProps & { readonly rows?: number }) {
+  const { key, props } = useField(field);
+  return <Textarea key={key} {...props} minRows={rows} autosize maxRows={30} />;
+}
+
+/** A password, which can be shown. `autoComplete`: `current-password` or `new-password`. */
+export function PasswordField({ autoComplete, ...field }: FieldProps & { readonly autoComplete: string }) {
+  const { key, props } = useField(field);
+  return (
+    <PasswordInput
+      key={key}
+      {...props}
+      autoComplete={autoComplete}
+      visibilityToggleButtonProps={{ "aria-label": "Show password", tabIndex: 0 }}
+    />
+  );
+}
+
+interface NumberFieldProps extends FieldProps {
+  readonly min?: number;
+  readonly max?: number;
+  /** Behind the number: " days". */
+  readonly suffix?: string;
+}
+
+/** A whole number. */
+export function NumberField({ min, max, suffix, ...field }: NumberFieldProps) {
+  const { key, props } = useField(field);
+  return (
+    <NumberInput
+      key={key}
+      {...props}
+      allowDecimal={false}
+      {...(min === undefined ? {} : { min })}
+      {...(max === undefined ? {} : { max })}
+      {...(suffix === undefined ? {} : { suffix })}
+    />
+  );
+}
+
+/** Values and their words. */
+type Options = readonly { readonly value: string; readonly label: string }[];
+
+/** One of a few values. */
+export function ChoiceField({ options, ...field }: FieldProps & { readonly options: Options }) {
+  const { key, props } = useField(field);
+  return (
+    <Select
+      key={key}
+      {...props}
+      data={[...options]}
+      allowDeselect={false}
+      comboboxProps={{ withinPortal: true }}
+    />
+  );
+}
+
+/** Some of a few values. */
+export function ChoicesField({ options, ...field }: FieldProps & { readonly options: Options }) {
+  const { key, props } = useField(field);
+  return <MultiSelect key={key} {...props} data={[...options]} />;
+}
+
+/** Yes or no. */
+export function CheckField({ isSwitch, ...field }: FieldProps & { readonly isSwitch?: boolean }) {
+  const { key, props } = useField(field, "checkbox");
+  return isSwitch === true ? <Switch key={key} {...props} /> : <Checkbox key={key} {...props} />;
+}

@@ -1,0 +1,45 @@
+import { Errors } from "typebox/schema";
+import type { TSchema } from "typebox";
+import { decodePointer } from "@platform/contract/schemas";
+import type { FieldError } from "@platform/contract/problems";
+
+/** What the fields of a form hold: by name, nested as the body is. */
+export type FormValues = Record<string, unknown>;
+
+/** A field that is left empty is not sent: the operation's default holds. */
+export function toBody(values: FormValues): FormValues {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== "" && value !== undefined),
+  );
+}
+
+/** What is wrong with a body, by the schema that the server checks it with. */
+export function findErrors(schema: TSchema, body: unknown): readonly FieldError[] {
+  const [isRight, errors] = Errors(schema, body);
+  if (isRight) return [];
+  return errors.flatMap((error) => {
+    const missing = (error.params as { readonly requiredProperties?: readonly string[] }).requiredProperties;
+    if (missing !== undefined)
+      return missing.map((name) => ({ path: `${error.instancePath}/${name}`, message: "is needed" }));
+    return [{ path: error.instancePath, message: error.message }];
+  });
+}
+
+/** Names of fields with what is wrong with each; what belongs to no field is under "". */
+export function sortByField(
+  errors: readonly FieldError[],
+  names: ReadonlySet<string>,
+): Readonly<Record<string, string>> {
+  const sorted: Record<string, string> = {};
+  for (const { path, message } of errors) {
+    const name = path.replace(/^#?\//u, "").split("/").map(decodePointer).join(".");
+    const field = names.has(name) ? name : (name.split(".")[0] ?? "");
+    const key = names.has(field) ? field : "";
+    sorted[key] ??= key === "" && name !== "" ? `${name} ${message}` : toSentence(message);
+  }
+  return sorted;
+}
+
+function toSentence(message: string): string {
+  return message.charAt(0).toUpperCase() + message.slice(1);
+}

@@ -1,0 +1,144 @@
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { createFormContext } from "@mantine/form";
+import { useBlocker } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import type { FormEvent, ReactNode } from "react";
+import type { TSchema } from "typebox";
+import { explainError } from "../api/explain-error.ts";
+import type { ExplainedError } from "../api/explain-error.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { createKey } from "../util/keys.ts";
+import { findErrors, sortByField, toBody } from "./form-values.ts";
+import type { FormValues } from "./form-values.ts";
+
+const [FormProvider, useContext, useForm] = createFormContext<FormValues>();
+
+/** The form around a field. */
+export const useFormContext = useContext;
+
+interface SchemaBackedFormProps<Body> {
+  /** Schema of the operation's body: what the server checks is checked before it is sent. */
+  readonly schema: TSchema;
+  readonly initial: FormValues;
+  /** Makes the body of what the fields hold, e.g. numbers of choices; default: as they are, without the empty ones. */
+  readonly prepare?: (values: FormValues) => FormValues;
+  /** On the button. */
+  readonly submitLabel: string;
+  /** Sends it. The key is that of this form: where the operation takes one, sending twice does it once. */
+  readonly submit: (body: Body, idempotencyKey: string) => Promise<unknown>;
+  /** Called when it was accepted. */
+  readonly onDone?: () => void;
+  readonly onCancel?: () => void;
+  /** Fields of fields.tsx. */
+  readonly children: ReactNode;
+}
+
+/**
+ * The one form: checks by the operation's schema, sends once, shows refusals at their fields and anything else above the buttons, and asks
+ * before unsaved input is left.
+ */
+export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
+  const { schema, initial, prepare = toBody, submitLabel, submit, onDone, onCancel, children } = props;
+  const form = useForm({ mode: "uncontrolled", initialValues: initial });
+  const element = useRef<HTMLFormElement>(null);
+  const [key] = useState(createKey);
+  const [failure, setFailure] = useState<ExplainedError | null>(null);
+  const [isSending, setIsSending] = useState(false);
+  const show = (errors: Readonly<Record<string, string>>, explained: ExplainedError | null) => {
+    const { "": rest, ...fields } = errors;
+    form.setErrors(fields);
+    setFailure(toShown(rest, explained));
+    const [name] = Object.keys(fields);
+    if (name !== undefined)
+      element.current?.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)?.focus();
+  };
+  const send = async (event: FormEvent) => {
+    event.preventDefault();
+    if (isSending) return;
+    const names = new Set(Object.keys(initial));
+    const body = prepare(form.getValues());
+    const errors = sortByField(findErrors(schema, body), names);
+    if (Object.keys(errors).length > 0) return show(errors, null);
+    show({}, null);
+    setIsSending(true);
+    try {
+      await submit(body as Body, key);
+      form.resetDirty();
+      onDone?.();
+    } catch (error) {
+      const explained = explainError(error);
+      show(sortByField(explained.fields, names), explained);
+    } finally {
+      setIsSending(false);
+    }
+  };
+  return (
+    <FormProvider form={form}>
+      <form ref={element} noValidate onSubmit={(event) => void send(event)}>
+        <Stack>
+          {children}
+          {failure !== null && <FormFailure failure={failure} />}
+          <Group justify="flex-end">
+            {onCancel !== undefined && (
+              <Button variant="default" onClick={onCancel}>
+                Cancel
+              </Button>
+            )}
+            <Button type="submit" loading={isSending}>
+              {submitLabel}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      <UnsavedInput isDirty={() => form.isDirty()} />
+    </FormProvider>
+  );
+}
+
+/** Where all of it is shown at fields, nothing is left to be said above them. */
+function toShown(rest: string | undefined, explained: ExplainedError | null): ExplainedError | null {
+  if (explained === null)
+    return rest === undefined
+      ? null
+      : { title: "This cannot be sent", detail: rest, fields: [], isRetryable: false };
+  if (rest !== undefined) return { ...explained, detail: `${explained.detail} ${rest}` };
+  return explained.fields.length > 0 ? null : explained;
+}
+
+function FormFailure({ failure }: { readonly failure: ExplainedError }) {
+  const { title, detail, code, requestId } = failure;
+  return (
+    <Alert color="red" variant="light" title={title} role="alert">
+      <Text fz="sm" c="var(--mantine-color-text)">
+        {detail}
+      </Text>
+      <Text fz="sm" className="mono" c="dimmed">
+        {[code, requestId].filter((id) => id !== undefined).join(" · ")}
+      </Text>
+    </Alert>
+  );
+}
+
+/** Asks before the page is left; the browser asks before the tab is closed. */
+function UnsavedInput({ isDirty }: { readonly isDirty: () => boolean }) {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: () => isDirty(),
+    enableBeforeUnload: isDirty,
+    withResolver: true,
+  });
+  return (
+    <Dialog title="Leave without saving?" isOpen={status === "blocked"} onClose={() => reset?.()}>
+      <Stack>
+        <Text>What you have entered would be lost.</Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={() => reset?.()}>
+            Stay
+          </Button>
+          <Button color="red" onClick={() => proceed?.()}>
+            Leave
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}

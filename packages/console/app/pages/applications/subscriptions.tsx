@@ -1,0 +1,123 @@
+import { Badge, Group, Progress, Text } from "@mantine/core";
+import type { Subscription } from "@platform/contract/platform-api/subscriptions";
+import { pages, useChange, useLoadedPages } from "../../api/queries.ts";
+import { SubscribeApplication } from "../../forms/subscribe-application.tsx";
+import { DataTable } from "../../table/data-table.tsx";
+import type { Column } from "../../table/data-table.tsx";
+import { ConfirmButton } from "../../ui/confirm.tsx";
+import { CopyLine } from "../../ui/copy-button.tsx";
+import { RoutedDialog } from "../../ui/dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { OpenButton } from "../../ui/open-button.tsx";
+import { formatCount } from "../../util/units.ts";
+
+const SubscribeButton = () => (
+  <OpenButton op="createSubscription" set={{ new: "subscription" }} size="xs">
+    Subscribe to a service
+  </OpenButton>
+);
+
+/** What an application may call, and where. */
+export function Subscriptions({ applicationId }: { readonly applicationId: string }) {
+  const subscriptions = useLoadedPages(pages("listSubscriptions", { query: { applicationId } }));
+  return (
+    <>
+      <Group justify="flex-end" mb="sm">
+        <SubscribeButton />
+      </Group>
+      <DataTable
+        label="Subscriptions"
+        columns={COLUMNS}
+        rows={subscriptions}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState title="No subscriptions" action={<SubscribeButton />}>
+            A subscription lets this application call a service, and has the URL to call.
+          </EmptyState>
+        }
+      />
+      <RoutedDialog title="Subscribe to a service" when={["new", "subscription"]}>
+        {(close) => <SubscribeApplication applicationId={applicationId} close={close} />}
+      </RoutedDialog>
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Subscription>[] = [
+  { id: "service", label: "Service", cell: (one) => <Service of={one} /> },
+  {
+    id: "url",
+    label: "Endpoint URL",
+    cell: ({ endpointUrl }) =>
+      endpointUrl === null ? (
+        <Text span inherit c="dimmed">
+          none yet: no version is live
+        </Text>
+      ) : (
+        <CopyLine text={endpointUrl} what="endpoint URL" />
+      ),
+  },
+  { id: "plan", label: "Plan", cell: (one) => <PlanUse of={one} />, priority: 3 },
+  { id: "actions", label: "", align: "end", cell: (one) => <SubscriptionActions of={one} /> },
+];
+
+function Service({ of: { serviceName, version, status, isOffered } }: { readonly of: Subscription }) {
+  return (
+    <Group gap={6}>
+      <Text span inherit fw={600}>
+        {serviceName}
+      </Text>
+      <Text span inherit c="dimmed">
+        {version === null ? "newest version" : version}
+      </Text>
+      {status === "PAUSED" && <Badge>Paused</Badge>}
+      {!isOffered && (
+        <Badge title="It takes no new subscriptions; this one works until it is ended.">Withdrawn</Badge>
+      )}
+    </Group>
+  );
+}
+
+function PlanUse({ of: { plan, quota } }: { readonly of: Subscription }) {
+  if (plan === null)
+    return (
+      <Text span inherit c="dimmed">
+        none needed
+      </Text>
+    );
+  return (
+    <div style={{ minWidth: 120 }}>
+      <div>{plan.name}</div>
+      {quota !== null && (
+        <>
+          <Progress
+            value={Math.min(100, (quota.used / Math.max(1, quota.limit)) * 100)}
+            size="sm"
+            aria-label={`Used of ${plan.name}`}
+          />
+          <Text fz="xs" c="dimmed">
+            {formatCount(Math.round(quota.used))} of {formatCount(quota.limit)}
+          </Text>
+        </>
+      )}
+    </div>
+  );
+}
+
+function SubscriptionActions({ of: { id, serviceName } }: { readonly of: Subscription }) {
+  const cancel = useChange("cancelSubscription", {
+    done: "Subscription ended.",
+    refresh: ["listSubscriptions"],
+  });
+  return (
+    <ConfirmButton
+      op="cancelSubscription"
+      label="End"
+      question={`End the subscription to ${serviceName}?`}
+      button={{ size: "compact-sm" }}
+      run={() => cancel.run({ params: { id } })}
+    >
+      Calls of this application are refused within a second, and what it has started there is cancelled.
+    </ConfirmButton>
+  );
+}

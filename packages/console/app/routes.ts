@@ -1,0 +1,10 @@
+import { applicationRoutes } from "./routes/applications.ts";
+import { homeRoutes } from "./routes/home.ts";
+import { organisation, root, signedIn } from "./routes/root.ts";
+import { openRoutes, ownRoutes } from "./routes/session.ts";
+
+/** The whole map of addresses; a file of routes/ has one subject: path, search parameters, what is loaded, and the page. */
+export const routeTree = root.addChildren([
+  ...openRoutes,
+  signedIn.addChildren([...ownRoutes, organisation.addChildren([...homeRoutes, ...applicationRoutes])]),
+]);

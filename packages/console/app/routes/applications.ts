@@ -1,0 +1,47 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { pages, q } from "../api/queries.ts";
+import { oneOf, search, text } from "../util/url-state.ts";
+import { organisation } from "./root.ts";
+
+/* Parsers stand before their route: within it, TypeScript would take their parameters for unknown. */
+const applicationsSearch = search({ new: oneOf("application") });
+const applicationSearch = search({
+  tab: oneOf("subscriptions", "keys", "token"),
+  new: oneOf("subscription", "key"),
+  rotate: text(),
+  edit: oneOf("name"),
+});
+
+const applications = createRoute({
+  getParentRoute: () => organisation,
+  path: "applications",
+  validateSearch: applicationsSearch,
+  loader: ({ context: { load } }) =>
+    Promise.all([
+      load(pages("listApplications", {})),
+      load(q("listSubscriptions", { query: { limit: 100 } })),
+    ]),
+  component: lazyRouteComponent(
+    () => import("../pages/applications/applications-page.tsx"),
+    "ApplicationsPage",
+  ),
+});
+
+const application = createRoute({
+  getParentRoute: () => organisation,
+  path: "applications/$id",
+  validateSearch: applicationSearch,
+  loader: ({ context: { load }, params: { id } }) =>
+    Promise.all([
+      load(q("getApplication", { params: { id } })),
+      load(pages("listSubscriptions", { query: { applicationId: id } })),
+      load(pages("listAccessKeys", { params: { id } })),
+    ]),
+  component: lazyRouteComponent(
+    () => import("../pages/applications/application-page.tsx"),
+    "ApplicationPage",
+  ),
+});
+
+/** Applications, their keys and subscriptions. */
+export const applicationRoutes = [applications, application] as const;

@@ -1,0 +1,37 @@
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { load, q } from "../api/queries.ts";
+import { createScope } from "../api/scope.tsx";
+import { findMe } from "../api/session.ts";
+import { toOwnPath } from "../util/own-path.ts";
+import { readStored } from "../util/storage.ts";
+import { search, text } from "../util/url-state.ts";
+import { root, signedIn } from "./root.ts";
+
+const signInSearch = search({ next: text() });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "sign-in",
+  validateSearch: signInSearch,
+  beforeLoad: async ({ context: { queries }, search: { next } }) => {
+    if ((await findMe(queries)) !== null) throw redirect({ href: toOwnPath(next) });
+  },
+  loader: ({ context: { queries } }) => load(createScope(queries), q("getConfiguration", {})),
+  component: lazyRouteComponent(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
+});
+
+/** Leads to the organisation that was open last. */
+const start = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/",
+  beforeLoad: ({ context: { me } }) => {
+    const last = me.organizations.find(({ slug }) => slug === readStored("organisation"));
+    throw redirect({ to: "/o/$org", params: { org: (last ?? me.organization).slug }, replace: true });
+  },
+});
+
+/** Pages without a session. */
+export const openRoutes = [signIn] as const;
+
+/** Pages of the user, of no organisation. */
+export const ownRoutes = [start] as const;

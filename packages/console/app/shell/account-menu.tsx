@@ -1,0 +1,54 @@
+import { ActionIcon, Menu, Text } from "@mantine/core";
+import { IconLogout, IconUser } from "@tabler/icons-react";
+import { useRouter } from "@tanstack/react-router";
+import { useChange } from "../api/queries.ts";
+import { useScope } from "../api/scope.tsx";
+import type { Me } from "../api/scope.tsx";
+import { notifyFailure } from "../ui/notify.ts";
+
+/** What the user has of their own, and the way out. */
+export function AccountMenu({ me }: { readonly me: Me }) {
+  const signOut = useSignOut();
+  return (
+    <Menu position="bottom-end" withinPortal width={230}>
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          c="var(--mantine-color-text)"
+          aria-label={`Account of ${me.name}`}
+        >
+          <IconUser size={20} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <div style={{ padding: "6px 12px 8px" }}>
+          <Text fw={600} fz="sm" truncate>
+            {me.name}
+          </Text>
+          <Text c="dimmed" fz="sm" truncate>
+            {me.email}
+          </Text>
+        </div>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Ends the session, and forgets everything that was read with it. */
+function useSignOut(): () => void {
+  const { queries } = useScope();
+  const router = useRouter();
+  const change = useChange("signOut", { refresh: [] });
+  const leave = async () => {
+    await change.run({});
+    queries.clear();
+    await router.navigate({ to: "/sign-in", search: {} });
+  };
+  return () => void leave().catch(notifyFailure);
+}

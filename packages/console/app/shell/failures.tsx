@@ -1,0 +1,39 @@
+import { Stack, Text } from "@mantine/core";
+import { useRouter } from "@tanstack/react-router";
+import type { ErrorComponentProps } from "@tanstack/react-router";
+import { isNotFound } from "../api/explain-error.ts";
+import { Failure } from "../ui/failure.tsx";
+import { AppLink } from "../ui/link.tsx";
+import { PageHeader } from "../ui/page-header.tsx";
+
+/** A page that does not exist, or whose subject does not. */
+export function NotFoundPage() {
+  return (
+    <Stack p="md" align="flex-start">
+      <PageHeader title="Not found" />
+      <Text>
+        This does not exist, or is not yours. Another organisation may have it: the one in use is in the
+        header.
+      </Text>
+      <AppLink to="/">Go to the first page</AppLink>
+    </Stack>
+  );
+}
+
+/** A page whose loader or component has failed. */
+export function RouteFailure({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  if (isNotFound(error)) return <NotFoundPage />;
+  return (
+    <Stack p="md">
+      <PageHeader title="This page could not be shown" />
+      <Failure
+        error={error}
+        retry={() => {
+          reset();
+          void router.invalidate();
+        }}
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,73 @@
+import { Button, Combobox, Text, useCombobox } from "@mantine/core";
+import { IconSelector } from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Organisation } from "../api/scope.tsx";
+
+interface OrganisationSwitcherProps {
+  readonly current: Organisation;
+  readonly all: readonly Organisation[];
+  readonly onChoose?: () => void;
+}
+
+/** From so many on there is a field to find one by its name. */
+const MANY = 7;
+
+/** Shows the organisation of the page, and leads to another one. */
+export function OrganisationSwitcher({ current, all, onChoose }: OrganisationSwitcherProps) {
+  const navigate = useNavigate();
+  const [sought, setSought] = useState("");
+  const combobox = useCombobox({
+    onDropdownClose: () => {
+      combobox.resetSelectedOption();
+      setSought("");
+    },
+    onDropdownOpen: () => (all.length >= MANY ? combobox.focusSearchInput() : undefined),
+  });
+  const shown = all.filter(({ name }) => name.toLowerCase().includes(sought.toLowerCase().trim()));
+  const choose = (slug: string) => {
+    combobox.closeDropdown();
+    onChoose?.();
+    void navigate({ to: "/o/$org", params: { org: slug } });
+  };
+  return (
+    <Combobox store={combobox} onOptionSubmit={choose} width={280} position="bottom-start">
+      <Combobox.Target targetType="button">
+        <Button
+          variant="default"
+          aria-label={`Organisation: ${current.name}`}
+          rightSection={<IconSelector size={15} aria-hidden />}
+          onClick={() => combobox.toggleDropdown()}
+          maw={260}
+        >
+          <Text truncate inherit>
+            {current.name}
+          </Text>
+        </Button>
+      </Combobox.Target>
+      <Combobox.Dropdown>
+        {all.length >= MANY && (
+          <Combobox.Search
+            value={sought}
+            onChange={(event) => setSought(event.currentTarget.value)}
+            placeholder="Find"
+            aria-label="Find an organisation"
+          />
+        )}
+        <Combobox.Options aria-label="Organisations" mah={320} style={{ overflowY: "auto" }}>
+          {shown.map(({ id, slug, name, role }) => (
+            <Combobox.Option key={id} value={slug} active={id === current.id}>
+              <Text fz="sm" truncate>
+                {name}
+              </Text>
+              <Text fz="xs" c="dimmed">
+                {role}
+              </Text>
+            </Combobox.Option>
+          ))}
+          {shown.length === 0 && <Combobox.Empty>No organisation has this in its name</Combobox.Empty>}
+        </Combobox.Options>
+      </Combobox.Dropdown>
+    </Combobox>
+  );
+}

@@ -1,0 +1,43 @@
+import { Tooltip } from "@mantine/core";
+import { cloneElement } from "react";
+import type { MouseEvent, ReactElement } from "react";
+import { can, explainRefusal } from "@platform/contract/permissions";
+import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
+import type { OperationId } from "../api/client.ts";
+import { toActor, useScope } from "../api/scope.tsx";
+
+/** What the server would say, by the same table. null: the user may; else why not, a sentence. */
+export function useRefusal(op: OperationId): string | null {
+  const scope = useScope();
+  const actor = toActor(scope);
+  const route = PLATFORM_ROUTES[op];
+  return can(actor, route) ? null : explainRefusal(actor, scope.organisation?.name ?? "this platform", route);
+}
+
+interface Actionable {
+  readonly onClick?: unknown;
+  readonly "aria-disabled"?: boolean | undefined;
+  readonly "data-disabled"?: boolean | undefined;
+}
+
+/** A button or link for who may use it. For others it stays, says why not, and does nothing: a hidden button cannot be asked for. */
+export function Can({
+  op,
+  children,
+}: {
+  readonly op: OperationId;
+  readonly children: ReactElement<Actionable>;
+}) {
+  const refusal = useRefusal(op);
+  if (refusal === null) return children;
+  return (
+    <Tooltip label={refusal} events={{ hover: true, focus: true, touch: true }} multiline maw={320}>
+      {cloneElement(children, { onClick: stop, "aria-disabled": true, "data-disabled": true })}
+    </Tooltip>
+  );
+}
+
+function stop(event: MouseEvent): void {
+  event.preventDefault();
+  event.stopPropagation();
+}

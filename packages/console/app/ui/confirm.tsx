@@ -1,0 +1,91 @@
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import type { ButtonProps } from "@mantine/core";
+import { useState } from "react";
+import type { ReactNode } from "react";
+import type { OperationId } from "../api/client.ts";
+import { notifyFailure } from "./notify.ts";
+import { Can } from "./can.tsx";
+import { Dialog } from "./dialog.tsx";
+
+interface ConfirmProps {
+  /** The operation, which decides who may. */
+  readonly op: OperationId;
+  /** On the button that asks, e.g. "Revoke". */
+  readonly label: string;
+  /** The question, e.g. `Revoke the key "ci"?` */
+  readonly question: string;
+  /** What happens then, and what does not. */
+  readonly children: ReactNode;
+  /** What has to be typed before, for what cannot be undone. */
+  readonly typed?: string;
+  readonly run: () => Promise<unknown>;
+  readonly button?: ButtonProps;
+}
+
+/** A button that asks before it does something that cannot be undone. A refusal stays in the dialog's place as a message. */
+export function ConfirmButton({ op, label, question, children, typed, run, button }: ConfirmProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <Can op={op}>
+        <Button variant="default" {...button} onClick={() => setIsOpen(true)}>
+          {label}
+        </Button>
+      </Can>
+      <Dialog title={question} isOpen={isOpen} onClose={() => setIsOpen(false)}>
+        <Question label={label} typed={typed} run={run} close={() => setIsOpen(false)}>
+          {children}
+        </Question>
+      </Dialog>
+    </>
+  );
+}
+
+interface QuestionProps {
+  readonly label: string;
+  readonly typed: string | undefined;
+  readonly run: () => Promise<unknown>;
+  readonly close: () => void;
+  readonly children: ReactNode;
+}
+
+function Question({ label, typed, run, close, children }: QuestionProps) {
+  const [given, setGiven] = useState("");
+  const [isRunning, setIsRunning] = useState(false);
+  const isTyped = typed === undefined || given === typed;
+  const confirm = () => {
+    if (isRunning || !isTyped) return;
+    setIsRunning(true);
+    run()
+      .then(close, notifyFailure)
+      .finally(() => setIsRunning(false));
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        confirm();
+      }}
+    >
+      <Stack>
+        <Text component="div">{children}</Text>
+        {typed !== undefined && (
+          <TextInput
+            label={`Type "${typed}" to go on`}
+            value={given}
+            onChange={(event) => setGiven(event.currentTarget.value)}
+            autoComplete="off"
+          />
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            Keep it
+          </Button>
+          <Button type="submit" color="red" loading={isRunning} disabled={!isTyped}>
+            {label}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

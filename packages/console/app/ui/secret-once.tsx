@@ -1,0 +1,77 @@
+import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { CopyButton, CopyLine } from "./copy-button.tsx";
+import { Dialog } from "./dialog.tsx";
+
+/** A value that is shown once. */
+export interface Secret {
+  /** "Key id", "Secret". */
+  readonly label: string;
+  /** Name of the variable in the file. */
+  readonly variable: string;
+  readonly value: string;
+}
+
+interface SecretOnceProps {
+  readonly title: string;
+  /** null: the dialog is closed. Held by the page's own state: not in a URL, not in the cache of queries. */
+  readonly secrets: readonly Secret[] | null;
+  readonly onClose: () => void;
+}
+
+/** Shows secrets the only time that they are known. It closes when the user says that they are stored, and by nothing else. */
+export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
+  const [isStored, setIsStored] = useState(false);
+  const close = () => {
+    setIsStored(false);
+    onClose();
+  };
+  const file = (secrets ?? []).map(({ variable, value }) => `${variable}=${value}\n`).join("");
+  return (
+    <Dialog title={title} isOpen={secrets !== null} onClose={close} isHeld width={600}>
+      <Stack>
+        <Alert color="yellow" variant="light" title="Shown only now">
+          <Text fz="sm" c="var(--mantine-color-text)">
+            The platform keeps only a hash of it. If it is lost, make a new one.
+          </Text>
+        </Alert>
+        <dl className="facts">
+          {(secrets ?? []).map(({ label, value }) => (
+            <div key={label} style={{ display: "contents" }}>
+              <dt>{label}</dt>
+              <dd>
+                <CopyLine text={value} what={label.toLowerCase()} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+        <Group gap="xs">
+          <CopyButton text={file} what="all as variables" label="Copy as variables" />
+          <Button variant="default" size="xs" onClick={() => saveText(".env", file)}>
+            Download .env
+          </Button>
+        </Group>
+        <Checkbox
+          label="I have stored it"
+          checked={isStored}
+          onChange={(event) => setIsStored(event.currentTarget.checked)}
+        />
+        <Group justify="flex-end">
+          <Button disabled={!isStored} onClick={close}>
+            Close
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+/** Saves a text as a file of the user. */
+export function saveText(name: string, text: string, type = "text/plain"): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

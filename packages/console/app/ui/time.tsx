@@ -1,0 +1,51 @@
+import { Text, Tooltip } from "@mantine/core";
+import { useSyncExternalStore } from "react";
+import { formatExact, formatRelative, parseTimestamp } from "../util/times.ts";
+import { readStored } from "../util/storage.ts";
+
+const TICK_MS = 10_000;
+let now = Date.now();
+
+/** One clock for all times of a page. */
+function subscribe(changed: () => void): () => void {
+  const timer = setInterval(() => {
+    now = Date.now();
+    changed();
+  }, TICK_MS);
+  return () => clearInterval(timer);
+}
+
+interface TimeProps {
+  /** As on the wire, `YYYY-MM-DD HH:MM:SS` in UTC; null or undefined: there is none. */
+  readonly at: string | null | undefined;
+  /** Instead of a time that there is not. */
+  readonly none?: string;
+  /** `exact`: day and time in the zone that the user has chosen. */
+  readonly as?: "relative" | "exact";
+}
+
+/** A time: relative, with the exact one in the user's zone and in UTC at hand. */
+export function Time({ at, none = "-", as = "relative" }: TimeProps) {
+  const current = useSyncExternalStore(subscribe, () => now);
+  if (at === null || at === undefined)
+    return (
+      <Text span inherit c="dimmed">
+        {none}
+      </Text>
+    );
+  const time = parseTimestamp(at);
+  const local = formatExact(time, "local");
+  const utc = formatExact(time, "utc");
+  const exact = readStored("times") === "utc" ? utc : local;
+  return (
+    <Tooltip
+      label={local === utc ? utc : `${local} (${utc})`}
+      openDelay={200}
+      events={{ hover: true, focus: true, touch: true }}
+    >
+      <time dateTime={at.replace(" ", "T").concat("Z")}>
+        {as === "exact" ? exact : formatRelative(time, current)}
+      </time>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,29 @@
+/** Everything that the console keeps in the browser: no secret, and nothing that the URL or the platform should hold. */
+export const STORED = {
+  /** Colour scheme: `light`, `dark` or `auto`; read by public/color-scheme.js as well. */
+  colorScheme: "platform.color-scheme",
+  /** Slug of the organisation that was open last. */
+  organisation: "platform.organisation",
+  /** `utc` or `local`. */
+  times: "platform.times",
+  /** `off`: single keys do nothing. */
+  keys: "platform.keys",
+} as const;
+
+/** What is kept under a name; null: nothing, or the browser refuses. */
+export function readStored(name: keyof typeof STORED): string | null {
+  try {
+    return localStorage.getItem(STORED[name]);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps it if the browser lets it. */
+export function store(name: keyof typeof STORED, value: string): void {
+  try {
+    localStorage.setItem(STORED[name], value);
+  } catch {
+    // Private windows of some browsers refuse: it is forgotten with the page.
+  }
+}

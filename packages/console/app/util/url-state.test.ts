@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { many, oneOf, parseSearch, search, stringifySearch, text, time, whole } from "./url-state.ts";
+
+const parse = search({
+  tab: oneOf("keys", "token"),
+  status: many("PENDING", "RUNNING", "FAILED"),
+  min: whole(500),
+  after: time(),
+  q: text(),
+});
+
+test("what was written to a URL is read from it as it was", () => {
+  const wanted = {
+    tab: "token",
+    status: ["PENDING", "FAILED"],
+    min: 12,
+    after: "2026-11-20 21:17:00",
+    q: "a&b=ä #1",
+  };
+  expect(parse(parseSearch(stringifySearch(wanted)))).toEqual(wanted);
+});
+
+test("what is unknown or broken is dropped, and nothing else", () => {
+  const query = "?tab=nonsense&status=BROKEN&status=RUNNING&min=-1&after=2026-99-99+99:99:99&q=+&other=1";
+  expect(parse(parseSearch(query))).toEqual({ status: ["RUNNING"] });
+});
+
+test("numbers are bounded, and a name of JavaScript's own is a parameter like any other", () => {
+  expect(parse(parseSearch("?min=999999"))).toEqual({ min: 500 });
+  expect(parseSearch("?__proto__=1&constructor=2")).toMatchObject({ constructor: "2" });
+  expect(parse(parseSearch("?__proto__=1&constructor=2"))).toEqual({});
+});
+
+test("a parameter that is undefined is taken out of the URL", () => {
+  expect(stringifySearch({ tab: undefined, q: "x" })).toBe("?q=x");
+  expect(stringifySearch({})).toBe("");
+});

@@ -1,0 +1,102 @@
+/*
+ * The URL is the state: filters, tabs, selections. A parser reads one parameter; what is unknown or broken is dropped, never an error.
+ * A schema library would do the same, and would be in the entry chunk.
+ */
+
+/** A parameter as it stands in the URL; several of one name are a list. */
+type Raw = string | readonly string[] | undefined;
+
+/** Reads one parameter; undefined: it is not there, or is not understood. */
+type Parser<T> = (raw: Raw) => T | undefined;
+
+const first = (raw: Raw): string | undefined => (typeof raw === "object" ? raw[0] : raw);
+
+/** Any text but an empty one, of at most 500 characters. */
+export function text(): Parser<string> {
+  return (raw) => {
+    const value = first(raw)?.trim();
+    return value === undefined || value === "" ? undefined : value.slice(0, 500);
+  };
+}
+
+/** One of the given words. */
+export function oneOf<const T extends string>(...words: readonly T[]): Parser<T> {
+  return (raw) => words.find((word) => word === first(raw));
+}
+
+/** Several of the given words, in their order. */
+export function many<const T extends string>(...words: readonly T[]): Parser<readonly T[]> {
+  return (raw) => {
+    const given = typeof raw === "string" ? [raw] : (raw ?? []);
+    const found = words.filter((word) => given.includes(word));
+    return found.length === 0 ? undefined : found;
+  };
+}
+
+/** A whole number that is not negative. */
+export function whole(most = Number.MAX_SAFE_INTEGER): Parser<number> {
+  return (raw) => {
+    const value = first(raw);
+    if (value === undefined || !/^[0-9]{1,15}$/u.test(value)) return undefined;
+    return Math.min(Number(value), most);
+  };
+}
+
+/** A time in UTC as the platform writes it, `YYYY-MM-DD HH:MM:SS`. */
+export function time(): Parser<string> {
+  return (raw) => {
+    const value = first(raw);
+    if (value === undefined || !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/u.test(value)) return undefined;
+    return Number.isNaN(Date.parse(`${value.replace(" ", "T")}Z`)) ? undefined : value;
+  };
+}
+
+type Parsers = Readonly<Record<string, Parser<unknown>>>;
+
+type Parsed<P extends Parsers> = {
+  readonly [K in keyof P]?: Exclude<ReturnType<P[K]>, undefined>;
+};
+
+/** What a link may give: undefined takes a parameter out. */
+type Given<P extends Parsers> = {
+  readonly [K in keyof P]?: ReturnType<P[K]> | undefined;
+};
+
+/** For `validateSearch` of a route: `search({ tab: oneOf("keys", "token"), q: text() })`. */
+export function search<P extends Parsers>(parsers: P) {
+  return (raw: Given<P>): Parsed<P> => {
+    const found = Object.entries(parsers).flatMap(([name, parse]) => {
+      const value = parse(toRaw(raw[name]));
+      return value === undefined ? [] : [[name, value]];
+    });
+    return Object.fromEntries(found) as Parsed<P>;
+  };
+}
+
+/** A link gives parameters as they were parsed; a URL gives them as text. */
+function toRaw(value: unknown): Raw {
+  if (typeof value === "number" || typeof value === "string") return String(value);
+  return Array.isArray(value) ? value.map(String) : undefined;
+}
+
+/** `?a=1&b=x&b=y` as `{a: "1", b: ["x", "y"]}`: plain text, where TanStack Router would write JSON. */
+export function parseSearch(query: string): Record<string, string | string[]> {
+  const found: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
+  const parameters = new URLSearchParams(query);
+  for (const name of new Set(parameters.keys())) {
+    const values = parameters.getAll(name);
+    found[name] = values.length === 1 ? (values[0] ?? "") : values;
+  }
+  return found;
+}
+
+/** The other way round; what is undefined is left out. */
+export function stringifySearch(parameters: Readonly<Record<string, unknown>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    const raw = toRaw(value);
+    for (const one of typeof raw === "string" ? [raw] : (raw ?? [])) query.append(name, one);
+  }
+  const written = query.toString();
+  return written === "" ? "" : `?${written}`;
+}

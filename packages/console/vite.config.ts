@@ -1,0 +1,28 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+/** Where `npm start` serves the platform API; `npm run dev` passes its calls on. */
+const API = "http://127.0.0.1:8090";
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    outDir: "dist",
+    assetsDir: "assets",
+    // tools/build-console.ts reads which file belongs to which module, and removes it.
+    manifest: "modules.json",
+    modulePreload: { polyfill: false },
+    // A data: URL would be right, but each inlined file is compressed worse than on its own.
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 1_000,
+    target: "es2022",
+    rolldownOptions: {
+      output: {
+        // Loaded with the first form; the entry must stay free of it.
+        codeSplitting: { groups: [{ name: "schema-check", test: /node_modules\/typebox\// }] },
+      },
+    },
+  },
+  server: { proxy: { "/api": API } },
+  preview: { proxy: { "/api": API } },
+});

@@ -1,0 +1,115 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { toCurl, toPython } from "./snippets.ts";
+import type { ShownRequest } from "./snippets.ts";
+
+const run = promisify(execFile);
+
+/** What quoting has to survive, besides any text: quotes, backslashes, variables, line ends, other scripts, halves of pairs. */
+const HARD = `it's "quoted" \\ $HOME \`id\` $(id) !x %s \\n äöü 漢字 😀 \u2028`;
+const words = fc.oneof(
+  fc.constant(HARD),
+  fc.string({ unit: "grapheme", maxLength: 30 }),
+  fc.string({ unit: "binary-ascii", maxLength: 30 }),
+);
+
+const requests = fc.record({
+  id: words,
+  q: words,
+  value: words,
+  header: fc.stringMatching(/^[ -~]{1,20}$/u),
+});
+
+interface Values {
+  readonly id: string;
+  readonly q: string;
+  readonly value: string;
+  readonly header: string;
+}
+
+function build({ id, q, value, header }: Values, baseUrl: string): ShownRequest {
+  return {
+    route: { method: "POST", path: "/things/{id}" },
+    baseUrl,
+    request: { params: { id }, query: { q, none: undefined, many: ["a", "b"] }, body: { value } },
+    headers: { "X-Organizationid": header.trim() },
+  };
+}
+
+const toUrl = ({ id, q }: Values, baseUrl: string) =>
+  `${baseUrl}/things/${encodeURIComponent(id)}?${new URLSearchParams([
+    ["q", q],
+    ["many", "a"],
+    ["many", "b"],
+  ])}`;
+
+/** NUL can be no part of an argument of a program, nor of an id. */
+const isSayable = ({ id, q, value }: Values) => ![id, q, value].some((word) => word.includes("\0"));
+
+test("the command of curl gives curl what was asked for, whatever the texts hold", async () => {
+  await fc.assert(
+    fc.asyncProperty(requests.filter(isSayable), async (values) => {
+      const command = toCurl(build(values, "https://example.org/api"));
+      const { stdout } = await run("sh", ["-c", `curl() { printf '%s\\0' "$@"; }\n${command}`], {
+        env: { PLATFORM_TOKEN: "t-1" },
+      });
+      expect(stdout.split("\0").slice(0, -1)).toEqual([
+        "-X",
+        "POST",
+        toUrl(values, "https://example.org/api"),
+        "-H",
+        "Authorization: Bearer t-1",
+        "-H",
+        `X-Organizationid: ${values.header.trim()}`,
+        "-H",
+        "Content-Type: application/json",
+        "--data-binary",
+        JSON.stringify({ value: values.value }),
+      ]);
+    }),
+    { numRuns: 60, examples: [[{ id: HARD, q: HARD, value: HARD, header: "o'1" }]] },
+  );
+});
+
+test("the program of Python sends what was asked for, whatever the texts hold", async () => {
+  const received: unknown[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      received.push([request.method, request.url, request.headers.authorization, body]);
+      return response.end("{}");
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await fc.assert(
+    fc.asyncProperty(requests, async (values) => {
+      received.length = 0;
+      await run("python3", ["-c", toPython(build(values, baseUrl))], {
+        env: { PLATFORM_TOKEN: "t-1" },
+      });
+      expect(received).toEqual([
+        [
+          "POST",
+          toUrl(values, baseUrl).slice(baseUrl.length),
+          "Bearer t-1",
+          JSON.stringify({ value: values.value }),
+        ],
+      ]);
+    }),
+    { numRuns: 15, examples: [[{ id: HARD, q: HARD, value: HARD, header: "o-1" }]] },
+  );
+  server.close();
+});
+
+test("a read has no method and no body of its own", () => {
+  expect(
+    toCurl({ route: { method: "GET", path: "/me" }, baseUrl: "https://example.org/api", request: {} }),
+  ).toBe('curl https://example.org/api/me \\\n  -H "Authorization: Bearer $PLATFORM_TOKEN"');
+});

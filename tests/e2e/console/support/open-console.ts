@@ -1,0 +1,129 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { onTestFailed } from "vitest";
+import { findChromium } from "../../../../tools/chromium.ts";
+import { REPOSITORY } from "../../../../tools/platform-process.ts";
+import { createWorld } from "../../../support/world.ts";
+import type { World, WorldOptions } from "../../../support/world.ts";
+
+const SECOND = 1_000;
+/** A busy machine takes ten times as long as a quiet one. */
+const PATIENCE_MS = 60 * SECOND;
+/** Pictures of what a failed story saw last. */
+const FAILURES = join(REPOSITORY, ".cache/console-failures");
+
+/** Widths at which every page has to be right. */
+export const WIDTHS = { wide: 1280, narrow: 375 } as const;
+
+/** A platform and a browser, for all stories of one file. */
+export interface ConsoleWorld extends World {
+  readonly browser: Browser;
+  /** A new profile of the browser. */
+  readonly visit: (options?: VisitOptions) => Promise<Visit>;
+  /** An organisation of its own for one story; the first login is its owner. */
+  readonly createOrganisation: (name: string) => Promise<{ readonly id: string; readonly slug: string }>;
+}
+
+interface VisitOptions {
+  /** Default: the first login; null: nobody is signed in. */
+  readonly as?: { readonly email: string; readonly password: string } | null;
+  readonly width?: number;
+  readonly scheme?: "light" | "dark";
+}
+
+/** One profile of the browser, with one page. */
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Opens a path of the console, and waits for its heading. */
+  readonly open: (path: string) => Promise<void>;
+  /** What the browser has complained about so far: errors, violations of the policy, requests to elsewhere. */
+  readonly complaints: readonly string[];
+}
+
+/** @throws Error where there is no browser: such a machine leaves these stories out (vitest.config.ts) */
+export async function openConsole(options: WorldOptions = {}): Promise<ConsoleWorld> {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error("there is no Chromium: sh tools/install-chromium.sh");
+  const [world, browser] = await Promise.all([
+    createWorld(options),
+    // In a container there is no second sandbox for root to set up.
+    chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] }),
+  ]);
+  return {
+    ...world,
+    browser,
+    visit: (visit) => openVisit(world, browser, visit),
+    createOrganisation: async (name) => {
+      const { body } = await world.api<{ id: string; slug: string }>("POST", "/organizations", { name });
+      return body;
+    },
+    close: async () => {
+      await browser.close();
+      await world.close();
+    },
+  };
+}
+
+async function openVisit(
+  { platform: { apiUrl }, login }: World,
+  browser: Browser,
+  { as = login, width = WIDTHS.wide, scheme = "light" }: VisitOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({
+    baseURL: apiUrl,
+    viewport: { width, height: 900 },
+    colorScheme: scheme,
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  if (as !== null) await signIn(context, apiUrl, as);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" && !isExpected(message.location().url)) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    if (!/^(?:data|blob):/u.test(request.url()) && !request.url().startsWith(`${apiUrl}/`))
+      complaints.push(`a request to ${request.url()}`);
+  });
+  onTestFailed(() => savePicture(page));
+  return {
+    context,
+    page,
+    complaints,
+    open: async (path) => {
+      await page.goto(path);
+      await page.locator("h1").first().waitFor();
+    },
+  };
+}
+
+/** Whoever is not signed in is told so by this request, and browsers note every refusal as an error. */
+function isExpected(url: string): boolean {
+  return url.endsWith("/api/me");
+}
+
+async function signIn(
+  context: BrowserContext,
+  apiUrl: string,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<void> {
+  const answer = await context.request.post(`${apiUrl}/api/session`, {
+    headers: { "x-requested-by": "console", origin: apiUrl },
+    data: { email, password },
+  });
+  if (!answer.ok()) throw new Error(`signing in was answered ${answer.status()}: ${await answer.text()}`);
+}
+
+async function savePicture(page: Page): Promise<void> {
+  if (page.isClosed()) return;
+  await mkdir(FAILURES, { recursive: true });
+  const name = `${new Date().toISOString().replaceAll(/[^\d]/gu, "")}.png`;
+  await page.screenshot({ path: join(FAILURES, name), fullPage: true });
+}

@@ -1,0 +1,54 @@
+import { EXECUTION_STATES, WAITING_REASONS } from "../packages/contract/src/execution.ts";
+import type { Operation } from "../packages/contract/src/operation.ts";
+import { PLATFORM_API } from "../packages/contract/src/platform-api/platform-api.ts";
+import { BUILD_FAILURES, FAILURES } from "../packages/contract/src/problems.ts";
+
+/*
+ * What a browser needs of the contract before it has shown anything. The tables themselves bring all schemas and TypeBox, 25 kB of
+ * compressed code; these files bring none.
+ */
+
+const NOTICE = "/* Written by `npm run gen`. */";
+
+/** Of every operation what a client sends by, and who may call it. */
+export function createRoutes(): string {
+  const rows = Object.entries<Operation>(PLATFORM_API).map(([id, operation]) => {
+    const { method, path, bodyMode, answerMode, allows, audit } = operation;
+    return `  ${id}: ${toLiteral({ method, path, bodyMode, answerMode, allows, audit })},`;
+  });
+  return `${NOTICE}
+import type { Route } from "../client.ts";
+import type { Guarded } from "../permissions.ts";
+import type { PLATFORM_API } from "./platform-api.ts";
+
+/** All operations of the platform API without their schemas, for \`createClient\` and \`can\` in a browser. */
+// oxfmt-ignore
+export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route & Guarded>> = {
+${rows.join("\n")}
+};
+`;
+}
+
+/** The tables that explain states and codes. */
+export function createWords(): string {
+  const states = Object.fromEntries(
+    Object.entries(EXECUTION_STATES).map(([state, { isFinal, meaning }]) => [state, { isFinal, meaning }]),
+  );
+  return `${NOTICE}
+${toTable("STATE_WORDS", "The five states of an execution: whether they are final, and what they mean.", states)}
+${toTable("WAITING_WORDS", "Why the code of an execution has not begun.", WAITING_REASONS)}
+${toTable("FAILURE_WORDS", "Codes of executions that did not succeed.", FAILURES)}
+${toTable("BUILD_FAILURE_WORDS", "Codes of builds that made no version.", BUILD_FAILURES)}`;
+}
+
+function toTable(name: string, comment: string, table: Readonly<Record<string, unknown>>): string {
+  const rows = Object.entries(table).map(([key, value]) => `  ${key}: ${toLiteral(value)},`);
+  return `\n/** ${comment} */\n// oxfmt-ignore\nexport const ${name} = {\n${rows.join("\n")}\n} as const;\n`;
+}
+
+function toLiteral(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  return `{ ${Object.entries(value)
+    .map(([key, member]) => `${key}: ${JSON.stringify(member)}`)
+    .join(", ")} }`;
+}

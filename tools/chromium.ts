@@ -1,0 +1,12 @@
+import { existsSync } from "node:fs";
+import { env } from "node:process";
+
+/** Where Debian puts it, and the usual places of others. */
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** The browser for the stories of the console: that of PLATFORM_TEST_CHROMIUM, or an installed one; null: there is none. */
+export function findChromium(): string | null {
+  return (
+    [env["PLATFORM_TEST_CHROMIUM"] ?? "", ...PLACES].find((path) => path !== "" && existsSync(path)) ?? null
+  );
+}
