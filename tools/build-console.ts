@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { argv, exit, pid, stderr, stdout } from "node:process";
+import { argv, env, exit, pid, stderr, stdout } from "node:process";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { describeSizes, findExcess, readBudget } from "./console-budget.ts";
 import type { BuiltFile } from "./console-budget.ts";
@@ -70,6 +70,8 @@ async function build(sources: string): Promise<void> {
   const { status } = spawnSync("vite", ["build", "--logLevel", "warn", "--outDir", folder], {
     cwd: CONSOLE,
     stdio: ["ignore", "inherit", "inherit"],
+    // A test run has NODE_ENV=test, and React would be that for developers.
+    env: { ...env, NODE_ENV: "production" },
   });
   if (status !== 0) throw new Error("vite could not build the console");
   const files = await Promise.all((await listNames(folder)).map((name) => compress(folder, name)));
