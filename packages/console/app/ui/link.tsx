@@ -6,7 +6,7 @@ import type { ComponentPropsWithRef } from "react";
 type Props<Own> = Own & Omit<ComponentPropsWithRef<"a">, keyof Own>;
 
 /** A link within the console, by the path of its route. */
-export const AppLink = createLink((props: Props<AnchorProps>) => <Anchor {...props} />);
+export const AppLink = createLink((props: Props<AnchorProps>) => <Anchor inherit {...props} />);
 
 /** The same with the look of a button. */
 export const ButtonLink = createLink((props: Props<ButtonProps>) => <Button component="a" {...props} />);
