@@ -35,6 +35,7 @@ export function createWords(): string {
     Object.entries(EXECUTION_STATES).map(([state, { isFinal, meaning }]) => [state, { isFinal, meaning }]),
   );
   return `${NOTICE}
+
 ${toTable("STATE_WORDS", "The five states of an execution: whether they are final, and what they mean.", states)}
 ${toTable("WAITING_WORDS", "Why the code of an execution has not begun.", WAITING_REASONS)}
 ${toTable("FAILURE_WORDS", "Codes of executions that did not succeed.", FAILURES)}
@@ -43,7 +44,7 @@ ${toTable("BUILD_FAILURE_WORDS", "Codes of builds that made no version.", BUILD_
 
 function toTable(name: string, comment: string, table: Readonly<Record<string, unknown>>): string {
   const rows = Object.entries(table).map(([key, value]) => `  ${key}: ${toLiteral(value)},`);
-  return `\n/** ${comment} */\n// oxfmt-ignore\nexport const ${name} = {\n${rows.join("\n")}\n} as const;\n`;
+  return `/** ${comment} */\n// oxfmt-ignore\nexport const ${name} = {\n${rows.join("\n")}\n} as const;\n`;
 }
 
 function toLiteral(value: unknown): string {

@@ -151,4 +151,8 @@ export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route &
   deleteSchedule: { method: "DELETE", path: "/schedules/{id}", bodyMode: "none", answerMode: "none", allows: "edit", audit: "schedule.delete" },
   runSchedule: { method: "POST", path: "/schedules/{id}/run", bodyMode: "none", answerMode: "json", allows: "run", audit: "schedule.run" },
   listScheduleRuns: { method: "GET", path: "/schedules/{id}/runs", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  listUsers: { method: "GET", path: "/operator/users", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
+  putUser: { method: "PUT", path: "/operator/users/{userId}", bodyMode: "json", answerMode: "json", allows: "operator", audit: "user.administer" },
+  createResetLink: { method: "POST", path: "/operator/users/{userId}/reset-link", bodyMode: "optional", answerMode: "json", allows: "operator", audit: "reset-link.issue" },
+  listAllOrganizations: { method: "GET", path: "/operator/organizations", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
 };
