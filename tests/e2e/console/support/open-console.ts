@@ -34,7 +34,7 @@ interface VisitOptions {
 }
 
 /** One profile of the browser, with one page. */
-export interface Visit {
+interface Visit {
   readonly context: BrowserContext;
   readonly page: Page;
   /** Opens a path of the console, and waits for its heading. */

@@ -6,8 +6,8 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toCurl, toPython } from "./snippets.ts";
-import type { ShownRequest } from "./snippets.ts";
+import { toCurl, toPython } from "../packages/contract/src/snippets.ts";
+import type { ShownRequest } from "../packages/contract/src/snippets.ts";
 
 const run = promisify(execFile);
 
@@ -43,11 +43,7 @@ function build({ id, q, value, header }: Values, baseUrl: string): ShownRequest 
 }
 
 const toUrl = ({ id, q }: Values, baseUrl: string) =>
-  `${baseUrl}/things/${encodeURIComponent(id)}?${new URLSearchParams([
-    ["q", q],
-    ["many", "a"],
-    ["many", "b"],
-  ])}`;
+  `${baseUrl}/things/${encodeURIComponent(id)}?${new URLSearchParams({ q }).toString()}&many=a&many=b`;
 
 /** NUL can be no part of an argument of a program, nor of an id. */
 const isSayable = ({ id, q, value }: Values) => ![id, q, value].some((word) => word.includes("\0"));
