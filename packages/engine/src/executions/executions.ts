@@ -47,6 +47,8 @@ import { requireWebhooks } from "./start-webhooks.ts";
 import type { StartWebhooks } from "./start-webhooks.ts";
 import { createFollowers } from "./followers.ts";
 import type { Follow, FollowRequest } from "./followers.ts";
+import { createWaitRoom } from "./places.ts";
+import type { Leave, PlaceLimits } from "./places.ts";
 import { createStreamRoom } from "./stream-room.ts";
 import type { StreamRoom } from "./stream-room.ts";
 import { createWaiters } from "./waiters.ts";
@@ -74,6 +76,11 @@ export interface Executions {
   readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
   /** @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED, as all methods that take an id */
   readonly state: (id: string, ownerId: string) => Promise<ExecutionRecord>;
+  /**
+   * Takes a place among the requests that wait for executions of an organisation; null: there are as many as there may be. Each holds a
+   * connection.
+   */
+  readonly enterWait: (organisationId: string) => Leave | null;
   /** The final state, or the state when the seconds are over or the caller has disconnected. */
   readonly wait: (
     id: string,
@@ -127,8 +134,10 @@ export interface ExecutionsOptions {
   readonly retentionDays?: RetentionDays;
   /** Default `DEFAULT_QUEUE_LIMITS`. */
   readonly queueLimits?: QueueLimits;
-  /** Default: one of its own, with `DEFAULT_STREAM_LIMITS`. */
+  /** Default: one of its own, with `STREAM_LIMITS`. */
   readonly room?: StreamRoom;
+  /** Requests that wait for an end. Default `WAIT_LIMITS`. */
+  readonly waitLimits?: PlaceLimits;
   /** Missing: no traces are written. */
   readonly tracer?: Tracer;
   /** Missing: no service has the priority high. */
@@ -154,8 +163,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const state: Executions["state"] = async (id, ownerId) =>
     retention.requireKept(id, await cache.find(id, ownerId));
   const { room = createStreamRoom() } = options;
-  const { requireLog } = retention;
-  const followers = createFollowers({ store, room, find: state, requireLog });
+  const followers = createFollowers({ store, room, find: state, requireLog: retention.requireLog });
   const unsubscribe = store.subscribe((event) => {
     if (event.type === "changed" && (event.record === undefined || isFinal(event.record.status))) ends.add();
     noteChange(event, cache, waiters);
@@ -175,6 +183,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       return known === undefined || retention.hasExpired(known) ? undefined : known;
     },
     state,
+    enterWait: createWaitRoom(options.waitLimits),
     wait: async (id, ownerId, seconds, signal) => {
       const record = await state(id, ownerId);
       if (isFinal(record.status) || seconds <= 0) return record;

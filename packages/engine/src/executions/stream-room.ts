@@ -1,54 +1,37 @@
 import { Problem } from "@platform/contract/problems";
+import { createPlaces } from "./places.ts";
+import type { Leave, PlaceLimits } from "./places.ts";
 
-/** How many streams may be open at the same time: each holds a connection. */
-export interface StreamLimits {
-  /** Of all that belongs to one organisation. */
-  readonly perOrganisation: number;
-  /** Of this process. */
-  readonly total: number;
-}
-
-/** Default limits. A stream that nobody reads keeps about 100 kB, so all of them 400 MB. */
-const DEFAULT_STREAM_LIMITS: StreamLimits = { perOrganisation: 1_000, total: 4_000 };
+/** Of streams, each of which holds a connection. One that nobody reads keeps about 100 kB, so all of them 400 MB. */
+export const STREAM_LIMITS: PlaceLimits = { perOrganisation: 1_000, total: 4_000 };
 
 /** Counts the open streams of a process. */
 export interface StreamRoom {
-  /** Takes a place; the function that is returned gives it back, once. @throws Problem RATE_LIMITED, UNAVAILABLE */
-  readonly take: (organisationId: string) => () => void;
+  /** @throws Problem RATE_LIMITED, UNAVAILABLE */
+  readonly take: (organisationId: string) => Leave;
 }
 
 const RETRY_AFTER = { headers: { "retry-after": "10" } };
 
 /** No stream is open at first. */
-export function createStreamRoom(limits: StreamLimits = DEFAULT_STREAM_LIMITS): StreamRoom {
-  const open = new Map<string, number>();
-  let total = 0;
+export function createStreamRoom(limits: PlaceLimits = STREAM_LIMITS): StreamRoom {
+  const places = createPlaces(limits);
   return {
     take: (organisationId) => {
-      const own = open.get(organisationId) ?? 0;
-      if (own >= limits.perOrganisation)
+      const taken = places.take(organisationId);
+      if (taken === "organisation")
         throw new Problem(
           "RATE_LIMITED",
           `The organisation has ${limits.perOrganisation} open streams, the most that it may have. Close some, or poll.`,
           RETRY_AFTER,
         );
-      if (total >= limits.total)
+      if (taken === "process")
         throw new Problem(
           "UNAVAILABLE",
           "This server has as many open streams as it can serve. Try again later, or poll.",
           RETRY_AFTER,
         );
-      open.set(organisationId, own + 1);
-      total += 1;
-      let isTaken = true;
-      return () => {
-        if (!isTaken) return;
-        isTaken = false;
-        total -= 1;
-        const left = (open.get(organisationId) ?? 1) - 1;
-        if (left > 0) open.set(organisationId, left);
-        else open.delete(organisationId);
-      };
+      return taken;
     },
   };
 }

@@ -10,6 +10,7 @@ import type { Executions } from "../executions/executions.ts";
 import { describeReceipt } from "../executions/receipt.ts";
 import type { ReceiptIssuer } from "../executions/receipt.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
+import type { Owner } from "../store/owner.ts";
 import { frameResult } from "./large-result.ts";
 import { linkNext, parseListFilter } from "./paging.ts";
 import { mapEvents, readLastEventId, renderClosed, renderEvent } from "./event-stream.ts";
@@ -62,7 +63,7 @@ type Handlers<C> = OperationHandlers<ServiceApi, C>;
 /** One execution, and the request that names it. */
 type Asked = Pick<OperationRequest<ServiceApi["getState"], unknown>, "http" | "reply"> & {
   readonly id: string;
-  readonly ownerId: string;
+  readonly owner: Owner;
 };
 
 /** The service API of the gateway and of the local server; the prefix is the route of the base URL, `""` for the local server. */
@@ -98,17 +99,17 @@ function createStateHandlers<C>(
   return {
     startExecution: createStartHandler(options, {
       render,
-      waitFor: async ({ http, reply }, created) => {
+      waitFor: async ({ http, reply, caller }, created) => {
         if (readWait(http) === 0) return created;
-        const asked = { http, reply, id: created.id, ownerId: created.ownerId };
+        const asked = { http, reply, id: created.id, owner: ownerOf(caller) };
         const waiting = waitAsPreferred(executions, asked);
         // What was started before may have been removed since.
         return created.isRepeated === true ? waiting.catch(() => created) : waiting;
       },
     }),
     getState: ({ http, reply, caller, params }) => {
-      const asked = { http, reply, id: params.id.toLowerCase(), ownerId: ownerOf(caller).id };
-      const known = executions.peek(asked.id, asked.ownerId);
+      const asked = { http, reply, id: params.id.toLowerCase(), owner: ownerOf(caller) };
+      const known = executions.peek(asked.id, asked.owner.id);
       if (known !== undefined && (isFinal(known.status) || readWait(http) === 0))
         return answerState(http, render(known));
       return waitAsPreferred(executions, asked).then((record) => answerState(http, render(record)));
@@ -137,10 +138,10 @@ function createContentHandlers<C>({
       return { status: 200, headers, body: JSON.stringify(presenter.list(page)) };
     },
     getResult: async ({ http, reply, caller, params }) => {
-      const asked = { http, reply, id: params.id.toLowerCase(), ownerId: ownerOf(caller).id };
+      const asked = { http, reply, id: params.id.toLowerCase(), owner: ownerOf(caller) };
       // Reading the result refuses an unknown or expired id.
       if (readWait(http) > 0) await waitAsPreferred(executions, asked).catch(() => undefined);
-      const { record, output, partial } = await executions.result(asked.id, asked.ownerId);
+      const { record, output, partial } = await executions.result(asked.id, asked.owner.id);
       const url = `${baseOf(http)}/${asked.id}`;
       const large = output?.output?.result ?? null;
       if (output !== null && large !== null) {
@@ -256,18 +257,22 @@ function describeFile({ results }: Executions, { name, hash, bytes }: StoredFile
   return { content, name, type: chooseMediaType(name) };
 }
 
-/** The current state, or the final one when the caller prefers to wait (`Prefer: wait`). */
+/**
+ * The current state, or the final one when the caller prefers to wait (`Prefer: wait`). Where too many wait already, the preference is not
+ * applied (RFC 7240): the answer comes at once, as to a caller who polls.
+ */
 async function waitAsPreferred(
   executions: Executions,
-  { http, reply, id, ownerId }: Asked,
+  { http, reply, id, owner }: Asked,
 ): Promise<ExecutionRecord> {
   const seconds = readWait(http);
-  if (seconds === 0) return executions.state(id, ownerId);
+  const leave = seconds === 0 ? null : executions.enterWait(owner.organisationId);
+  if (leave === null) return await executions.state(id, owner.id);
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
   // Set here and not with the answer, so that a refusal after the wait has it as well.
   reply.header("preference-applied", `wait=${seconds}`);
-  return executions.wait(id, ownerId, seconds, gone.signal);
+  return await executions.wait(id, owner.id, seconds, gone.signal).finally(leave);
 }
 
 function answerState(

@@ -35,15 +35,15 @@ export interface StartOptions<C> {
 }
 
 /** The state of what was started, as late as the caller prefers, and its body. */
-interface Shown {
-  readonly waitFor: (request: StartCall<unknown>, record: ExecutionRecord) => Promise<ExecutionRecord>;
+interface Shown<C> {
+  readonly waitFor: (request: StartCall<C>, record: ExecutionRecord) => Promise<ExecutionRecord>;
   readonly render: (record: ExecutionRecord) => { readonly body: string };
 }
 
 type StartCall<C> = OperationRequest<(typeof SERVICE_API)["startExecution"], C>;
 
 /** The handler of a start: with an idempotency key it creates one execution, however often it is repeated. */
-export function createStartHandler<C>(options: StartOptions<C>, { waitFor, render }: Shown) {
+export function createStartHandler<C>(options: StartOptions<C>, { waitFor, render }: Shown<C>) {
   const { executions, ownerOf, baseOf, uncountStart } = options;
   return async (request: StartCall<C>): Promise<OperationReply<(typeof SERVICE_API)["startExecution"]>> => {
     const { http, caller, body } = request;
@@ -71,7 +71,7 @@ export function createStartHandler<C>(options: StartOptions<C>, { waitFor, rende
 /** What the start would be answered, but nothing is created: what its key has started before is there already. */
 async function rehearse<C>(
   options: StartOptions<C>,
-  render: Shown["render"],
+  render: Shown<C>["render"],
   { request, key }: { readonly request: StartCall<C>; readonly key: IdempotencyKey | undefined },
 ): Promise<OperationReply<(typeof SERVICE_API)["startExecution"]>> {
   const { executions, ownerOf, baseOf } = options;

@@ -5,6 +5,7 @@ import { DAY } from "../base/time.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import type { ResultStore } from "../content/result-store.ts";
 import { createExecutions } from "../executions/executions.ts";
+import type { PlaceLimits } from "../executions/places.ts";
 import type { StreamRoom } from "../executions/stream-room.ts";
 import type { StreamTimes } from "../http/event-stream.ts";
 import { hostedPresenter, jobPresenter, localPresenter } from "../http/presenters.ts";
@@ -13,6 +14,7 @@ import { registerServiceApi } from "../http/service-api.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 import type { Claim } from "../store/execution-store.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
+import type { Owner } from "../store/owner.ts";
 import { createOwner, createUuidAt } from "./execution-fixtures.ts";
 
 export const TARGET = {
@@ -45,6 +47,7 @@ const readNothing: ResultStore["read"] = () => Promise.reject(new Error("there i
 
 interface SceneOptions {
   readonly room?: StreamRoom;
+  readonly waitLimits?: PlaceLimits;
   readonly streamTimes?: StreamTimes;
   /** @throws Problem FORBIDDEN: of the owner who may not read logs */
   readonly requireLogs?: (owner: string) => void;
@@ -53,7 +56,13 @@ interface SceneOptions {
 }
 
 /** The service API over a store in memory, as the gateway, as jobs and as the local server show it. */
-export async function openServiceApiScene({ room, streamTimes, requireLogs, arrange }: SceneOptions = {}) {
+export async function openServiceApiScene({
+  room,
+  waitLimits,
+  streamTimes,
+  requireLogs,
+  arrange,
+}: SceneOptions = {}) {
   const clock: { now: number | null } = { now: null };
   const said: { kept: KeptDays | undefined } = { kept: undefined };
   const store = createMemoryStore();
@@ -67,9 +76,17 @@ export async function openServiceApiScene({ room, streamTimes, requireLogs, arra
     if (revoked.has(owner)) throw new Problem("UNAUTHENTICATED");
     return successors.get(owner) ?? owner;
   };
+  // Each is of an organisation of its own.
+  const owners = new Map<string, Owner>();
+  const ownerOf = (id: string): Owner => {
+    const owner = owners.get(id) ?? createOwner(id);
+    owners.set(id, owner);
+    return owner;
+  };
   const executions = createExecutions({
     store,
     ...(room === undefined ? {} : { room }),
+    ...(waitLimits === undefined ? {} : { waitLimits }),
     retentionDays: { result: RETENTION_DAYS, log: LOG_RETENTION_DAYS, most: 60 },
     results: { read: (hash, range) => contents.read(hash, range) },
     queueLimits: { perOwner: 300, total: 301 },
@@ -90,7 +107,7 @@ export async function openServiceApiScene({ room, streamTimes, requireLogs, arra
         authenticate(prefix === "/hosted" ? String(request.headers["x-owner"] ?? "alice") : "alice"),
       ...(streamTimes === undefined ? {} : { streamTimes }),
       ...(requireLogs === undefined ? {} : { requireLogs }),
-      ownerOf: createOwner,
+      ownerOf,
       targetOf: () => ({ ...TARGET, ...(said.kept === undefined ? {} : { kept: said.kept }) }),
       baseOf: () => prefix,
       receipts: {
