@@ -586,6 +586,22 @@ create table plan (
 );
 CREATE UNIQUE INDEX plan_one_current ON public.plan USING btree (service_key, slug) WHERE (ended_at IS NULL);
 
+create table platform_process (
+  id text not null,
+  host text not null,
+  pid integer not null,
+  roles text[] not null,
+  version text not null,
+  started_at timestamp(3) with time zone not null,
+  seen_at timestamp(3) with time zone not null default now(),
+  disk_free bigint not null,
+  disk_total bigint not null,
+  faults jsonb not null,
+  sandbox jsonb,
+  python text,
+  constraint platform_process_pkey PRIMARY KEY (id)
+);
+
 create table platform_user (
   id uuid not null,
   email text not null,
@@ -992,6 +1008,7 @@ create table worker (
   memory_milli integer not null,
   seen_at timestamp with time zone not null default now(),
   reserved_execution_id uuid,
+  draining_since timestamp(3) with time zone,
   constraint worker_capacity_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0))),
   constraint worker_pkey PRIMARY KEY (id)
 );

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { closeInherited } from "@platform/engine/host/close-inherited";
@@ -16,6 +17,7 @@ import { checkStorage } from "./objects/sweep.ts";
 import { runProcess } from "./roles/host-process.ts";
 import type { HostProcess } from "./roles/host-process.ts";
 import { createHttpServers, listAddresses } from "./roles/http-servers.ts";
+import { startPresence } from "./roles/presence.ts";
 import { findTools } from "./roles/python.ts";
 import { describeMetricsUrl, openTracing, startMetrics, startSweeping } from "./roles/metrics.ts";
 import { startRoles } from "./roles/roles.ts";
@@ -46,7 +48,9 @@ async function serve(host: HostProcess): Promise<void> {
   const metrics = startMetrics(shared, { version: manifest.version, collectors: tracing?.collectors ?? [] });
   const servers = createHttpServers(shared, metrics);
   startSweeping(shared, metrics);
-  const console = await startRoles(shared, servers, tools, metrics);
+  const workerId = randomUUID();
+  const console = await startRoles(shared, servers, tools, { workerId, metrics });
+  await startPresence(shared, tools, workerId);
   closers.add(
     "housekeeping",
     startHousekeeping({

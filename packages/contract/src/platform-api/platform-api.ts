@@ -11,6 +11,7 @@ import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { POOL_ACCESS_API } from "./pool-access.ts";
 import { OPERATOR_ACCOUNTS_API } from "./operator-accounts.ts";
+import { OPERATOR_INSTANCE_API } from "./operator-instance.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
@@ -53,4 +54,5 @@ export const PLATFORM_API = {
   ...WEBHOOKS_API,
   ...SCHEDULES_API,
   ...OPERATOR_ACCOUNTS_API,
+  ...OPERATOR_INSTANCE_API,
 } as const;

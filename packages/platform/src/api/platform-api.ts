@@ -36,6 +36,8 @@ import { createMarketplaceHandlers } from "./marketplace.ts";
 import type { KeptByPlatform } from "./marketplace.ts";
 import { refuseUnstorableText } from "./unstorable-text.ts";
 import { createOperatorAccountHandlers } from "./operator-accounts.ts";
+import { createOperatorInstanceHandlers } from "./operator-instance.ts";
+import type { HostFacts } from "./operator-instance.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
 import { createPoolAccessHandlers } from "./pool-access.ts";
 import { createPlanHandlers } from "./plans.ts";
@@ -73,6 +75,8 @@ export interface PlatformApiDeps extends Omit<Stores, "access">, KeptByPlatform,
   readonly secret: PlatformSecret;
   /** Version of the platform. */
   readonly version: string;
+  /** For operators. */
+  readonly host: HostFacts;
   /** Size of the largest project archive; default 256 MB. */
   readonly maxArchiveBytes?: number;
   /** Size of the largest file of a data pool. */
@@ -161,7 +165,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   });
 }
 
-/** Of users, and of what they are members. */
+/** Of users, and of what they are members; of those who run the platform. */
 function createPeopleHandlers(deps: PlatformApiDeps) {
   return {
     ...createAccountHandlers(deps.identity),
@@ -169,6 +173,7 @@ function createPeopleHandlers(deps: PlatformApiDeps) {
     ...createInvitationHandlers(deps),
     ...createDeviceHandlers(deps),
     ...createOperatorAccountHandlers(deps.identity),
+    ...createOperatorInstanceHandlers(deps),
   };
 }
 

@@ -1,5 +1,5 @@
 import { SIGN_UP_MODES } from "./accounts.ts";
-import { choice, optionalText, text } from "./settings.ts";
+import { choice, optionalText, secretText, text } from "./settings.ts";
 import type { Setting } from "./settings.ts";
 
 /** Settings of accounts, by the name of their flags: who can sign up, where users sign in, how links reach them. */
@@ -10,7 +10,7 @@ export const ACCOUNT_SETTINGS = {
     SIGN_UP_MODES,
     "invitation",
   ),
-  "smtp-url": optionalText(
+  "smtp-url": secretText(
     "PLATFORM_SMTP_URL",
     "URL",
     "Mail server: smtp://USER:PASSWORD@HOST:587, or smtps:// for TLS from the start; without it links for users are in the log",
@@ -26,7 +26,7 @@ export const ACCOUNT_SETTINGS = {
     "OpenID provider at which users can sign in; with --oidc-client-id and --oidc-client-secret",
   ),
   "oidc-client-id": optionalText("PLATFORM_OIDC_CLIENT_ID", "TEXT", "This platform's id at the provider"),
-  "oidc-client-secret": optionalText(
+  "oidc-client-secret": secretText(
     "PLATFORM_OIDC_CLIENT_SECRET",
     "TEXT",
     "This platform's secret at the provider; better as a variable",

@@ -283,3 +283,82 @@ test.each<[given: Given, message: RegExp]>([
     error: expect.stringMatching(message),
   });
 });
+
+/** Settings that are shown to nobody, written down here by hand. */
+const SECRETS = [
+  "database-url",
+  "oidc-client-secret",
+  "other-secret",
+  "otlp-headers",
+  "s3-access-key-id",
+  "s3-secret-access-key",
+  "secret",
+  "smtp-url",
+];
+
+interface Shown {
+  readonly name: string;
+  readonly variable: string;
+  readonly value: string | null;
+  readonly source: string;
+  readonly secret: boolean;
+}
+
+async function readShown(given: Given): Promise<readonly Shown[]> {
+  return ((await read(given)) as { readonly shown: readonly Shown[] }).shown;
+}
+
+test("operators are shown each setting with its source, flag before variable before default", async () => {
+  const shown = await readShown({
+    flags: ["--api-port", "3000", "--network-open", "10.1.0.0/16"],
+    variables: { PLATFORM_API_PORT: "2000", PLATFORM_LOG_LEVEL: "warn", PLATFORM_HOST: "" },
+  });
+  const find = (name: string) => shown.find((setting) => setting.name === name);
+  expect(find("api-port")).toMatchObject({ value: "3000", source: "flag", variable: "PLATFORM_API_PORT" });
+  expect(find("log-level")).toMatchObject({ value: "warn", source: "environment" });
+  expect(find("network-open")).toMatchObject({ value: "10.1.0.0/16", source: "flag" });
+  expect(find("host")).toMatchObject({ value: "127.0.0.1", source: "default" });
+  expect(find("role")).toMatchObject({ value: "all", source: "default" });
+  expect(find("bootstrap")).toMatchObject({ value: null, source: "default" });
+});
+
+test("no secret is among what operators are shown, nor a password or token in a URL", async () => {
+  const variables = {
+    DATABASE_URL: "postgres://me:hush@db/x?password=hush",
+    PLATFORM_OIDC_ISSUER: "https://id.example.org",
+    PLATFORM_OIDC_CLIENT_ID: "platform",
+    PLATFORM_OIDC_CLIENT_SECRET: "hush",
+    PLATFORM_SECRET: "hush",
+    PLATFORM_OTHER_SECRET: "hush",
+    PLATFORM_SMTP_URL: "smtp://me:hush@mail:25",
+    PLATFORM_S3_BUCKET: "objects",
+    PLATFORM_S3_ACCESS_KEY_ID: "hush",
+    PLATFORM_S3_SECRET_ACCESS_KEY: "hush",
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=hush",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "https://me:hush@otel.example.org/x?key=hush#hush",
+    PLATFORM_API_URL: "https://hush@api.example.org",
+  };
+  const shown = await readShown({ variables });
+  expect(JSON.stringify(shown)).not.toContain("hush");
+  expect(shown.filter(({ secret }) => secret).map(({ name }) => name).toSorted()).toEqual(SECRETS);
+  for (const { secret, value } of shown) expect(secret && value !== null).toBe(false);
+  const find = (name: string) => shown.find((setting) => setting.name === name)?.value;
+  expect(find("otlp-endpoint")).toBe("https://otel.example.org/x");
+  expect(find("api-url")).toBe("https://api.example.org");
+  // A name that sounds like a secret is on the list, or says why it is none.
+  const sounding = shown.filter(({ name }) => /secret|password|key|token|credential|headers/u.test(name));
+  expect(sounding.filter(({ secret }) => !secret).map(({ name }) => name)).toEqual([]);
+});
+
+test("commands that are about somebody need to be told who, and others are about nobody", async () => {
+  expect(await read({ flags: ["grant-operator", "ada@example.org"] })).toMatchObject({
+    command: "grant-operator",
+    argument: "ada@example.org",
+  });
+  expect(await read({ flags: ["revoke-operator"] })).toEqual({
+    error: "The command revoke-operator needs its argument: npm start -- revoke-operator EMAIL.",
+  });
+  for (const flags of [["storage", "now"], ["grant-operator", "a@b", "c@d"], ["nonsense"]])
+    expect(await read({ flags })).toMatchObject({ error: expect.stringContaining("is no command") as unknown });
+  expect(await read({})).toMatchObject({ command: "serve", argument: null });
+});

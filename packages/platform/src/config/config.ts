@@ -19,9 +19,13 @@ import {
   optionalNumber,
   optionalOrigin,
   optionalText,
+  findSetting,
+  readSetting,
+  secretText,
+  showSetting,
   text,
 } from "./settings.ts";
-import type { Setting } from "./settings.ts";
+import type { Setting, SettingInUse } from "./settings.ts";
 import { COMMANDS, COMMAND_ARGUMENTS, readCommand } from "./commands.ts";
 import type { Command, NamedCommand } from "./commands.ts";
 import { ACCOUNT_SETTINGS } from "./account-settings.ts";
@@ -76,7 +80,7 @@ const SETTINGS = {
     "FILE",
     "On an empty database: create the first user and write the login there",
   ),
-  "database-url": optionalText(
+  "database-url": secretText(
     "DATABASE_URL",
     "URL",
     "A PostgreSQL (15 or newer) in place of the embedded one",
@@ -178,6 +182,8 @@ type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Sett
 export interface Config extends NamedCommand, LimitConfig, RetentionConfig, ObservabilityConfig {
   /** Whether the command prints JSON. */
   readonly json: boolean;
+  /** What operators are shown of all of them. */
+  readonly shown: readonly SettingInUse[];
   readonly roles: ReadonlySet<Role>;
   /** Absolute. */
   readonly dataDirectory: string;
@@ -345,7 +351,7 @@ export function describeSettings(): string {
   ].join("\n\n");
 }
 
-function readArguments(): Pick<Config, "command" | "argument" | "json"> & { readonly settings: Settings } {
+function readArguments(): Pick<Config, "command" | "argument" | "json" | "shown"> & { readonly settings: Settings } {
   refuseReplaced();
   const names = Object.keys(SETTINGS) as SettingName[];
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
@@ -363,11 +369,13 @@ function readArguments(): Pick<Config, "command" | "argument" | "json"> & { read
     const [what = ""] = getMessage(cause).split(". ");
     throw new SettingError(`${what}. --help lists the settings.`, { cause });
   }
+  const given = (name: SettingName) => findSetting(SETTINGS[name], flags[name], env);
   const settings = Object.fromEntries(
-    names.map((name) => [name, readSetting(name, SETTINGS[name], flags[name])]),
+    names.map((name) => [name, readSetting(name, SETTINGS[name], given(name))]),
   ) as unknown as Settings;
   const json = flags["json"] === true;
-  return { ...readCommand(words, json), json, settings };
+  const shown = names.map((name) => showSetting(name, SETTINGS[name], given(name)));
+  return { ...readCommand(words, json), json, shown, settings };
 }
 
 /** A setting of earlier releases must not be taken for nothing: it may have been what kept code isolated. */
@@ -377,19 +385,4 @@ function refuseReplaced(): void {
     throw new SettingError(
       "--sandbox (PLATFORM_SANDBOX) was replaced by --sandbox-min (PLATFORM_SANDBOX_MIN): B in place of bubblewrap, D in place of none.",
     );
-}
-
-function readSetting(name: string, setting: Setting<unknown>, flag: string | boolean | undefined): unknown {
-  // A variable that is set to nothing (`PLATFORM_HOST=` in a file of variables) is not set.
-  const value = typeof flag === "string" ? flag : env[setting.env] || undefined;
-  if (value === undefined) return setting.fallback.compute();
-  try {
-    return setting.parse(value);
-  } catch (cause) {
-    const source = typeof flag === "string" ? `--${name}` : setting.env;
-    throw new SettingError(
-      `${source} is "${value}"; it must be ${cause instanceof Error ? cause.message : "valid"}.`,
-      { cause },
-    );
-  }
 }

@@ -1,4 +1,4 @@
-import { SettingError, number, optionalOrigin, optionalText, text } from "./settings.ts";
+import { SettingError, number, optionalOrigin, optionalText, secretText, text } from "./settings.ts";
 import type { Setting } from "./settings.ts";
 
 /** Where a bucket is, and who may use it. */
@@ -26,12 +26,12 @@ export const OBJECT_SETTINGS = {
     "URL of the S3 service, which finds buckets by path; default: Amazon's of the region",
   ),
   "s3-region": text("PLATFORM_S3_REGION", "NAME", "Region of the bucket", "us-east-1"),
-  "s3-access-key-id": optionalText(
+  "s3-access-key-id": secretText(
     "PLATFORM_S3_ACCESS_KEY_ID",
     "TEXT",
     "Key for the bucket, with --s3-secret-access-key; default: what AWS_... variables, a profile or the role of the machine give",
   ),
-  "s3-secret-access-key": optionalText(
+  "s3-secret-access-key": secretText(
     "PLATFORM_S3_SECRET_ACCESS_KEY",
     "TEXT",
     "Its secret; better as a variable",

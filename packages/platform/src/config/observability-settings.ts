@@ -4,7 +4,7 @@ import {
   number,
   optionalNumber,
   optionalOrigin,
-  optionalText,
+  secretText,
   text,
 } from "./settings.ts";
 import type { Setting } from "./settings.ts";
@@ -24,7 +24,7 @@ export const OBSERVABILITY_SETTINGS = {
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "Where traces are sent by OTLP over HTTP (JSON), without /v1/traces; default: nowhere",
   ),
-  "otlp-headers": optionalText(
+  "otlp-headers": secretText(
     "OTEL_EXPORTER_OTLP_HEADERS",
     "HEADERS",
     "Sent with them, such as authorization=Bearer%20TOKEN; several separated by commas",

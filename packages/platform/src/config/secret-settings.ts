@@ -1,14 +1,14 @@
-import { optionalText } from "./settings.ts";
+import { secretText } from "./settings.ts";
 import type { Setting } from "./settings.ts";
 
 /** Settings of the platform's secret, by the name of their flags. */
 export const SECRET_SETTINGS = {
-  secret: optionalText(
+  secret: secretText(
     "PLATFORM_SECRET",
     "TEXT",
     "Encrypts signing keys and services' secrets at rest; default: made once and kept in the data directory",
   ),
-  "other-secret": optionalText(
+  "other-secret": secretText(
     "PLATFORM_OTHER_SECRET",
     "TEXT",
     "While --secret is replaced: opens what is still encrypted with another one; better as a variable",

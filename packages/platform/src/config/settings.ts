@@ -9,8 +9,22 @@ export interface Setting<T> {
   readonly hint: string;
   readonly help: string;
   readonly fallback: Fallback<T>;
+  /** Its value is shown to nobody. */
+  readonly isSecret?: true;
   /** Parses the value. @throws SettingError whose message completes "must be ..." */
   readonly parse: (text: string) => T;
+}
+
+/** A setting as a process uses it, for its operators: without what may be a secret. */
+export interface SettingInUse {
+  /** Name of the flag, without the hyphens. */
+  readonly name: string;
+  readonly variable: string;
+  /** Null: it is not set, it is a secret, or `help` says what is used. */
+  readonly value: string | null;
+  readonly source: "flag" | "environment" | "default";
+  readonly secret: boolean;
+  readonly help: string;
 }
 
 /** The value when nothing is set, and how the list of settings shows it; null: `help` says it, or there is none. */
@@ -45,6 +59,75 @@ export function text(env: string, hint: string, help: string, fallback: string):
 /** A text; null when it is not set or empty. */
 export function optionalText(env: string, hint: string, help: string): Setting<string | null> {
   return { env, hint, help, fallback: NOTHING, parse: (value) => (value === "" ? null : value) };
+}
+
+/** A text that is shown to nobody; null when it is not set or empty. */
+export function secretText(env: string, hint: string, help: string): Setting<string | null> {
+  return { ...optionalText(env, hint, help), isSecret: true };
+}
+
+/** A setting as it was set. */
+interface GivenSetting {
+  readonly text: string;
+  readonly source: "flag" | "environment";
+}
+
+/**
+ * What was set; undefined: nothing. A variable that is set to nothing (`PLATFORM_HOST=` in a file of variables) is not set.
+ */
+export function findSetting(
+  setting: Setting<unknown>,
+  flag: string | boolean | undefined,
+  variables: Readonly<Record<string, string | undefined>>,
+): GivenSetting | undefined {
+  if (typeof flag === "string") return { text: flag, source: "flag" };
+  const text = variables[setting.env];
+  return text ? { text, source: "environment" } : undefined;
+}
+
+/** The value of a setting. @throws SettingError naming it, its value and what is expected */
+export function readSetting(
+  name: string,
+  setting: Setting<unknown>,
+  given: GivenSetting | undefined,
+): unknown {
+  if (given === undefined) return setting.fallback.compute();
+  try {
+    return setting.parse(given.text);
+  } catch (cause) {
+    const source = given.source === "flag" ? `--${name}` : setting.env;
+    throw new SettingError(
+      `${source} is "${given.text}"; it must be ${cause instanceof Error ? cause.message : "valid"}.`,
+      { cause },
+    );
+  }
+}
+
+/** What an operator is shown of a setting. @param given as it was set; undefined: it was not */
+export function showSetting(
+  name: string,
+  { env, help, fallback, isSecret }: Setting<unknown>,
+  given: GivenSetting | undefined,
+): SettingInUse {
+  const usual = fallback.compute();
+  const standard = usual === null || typeof usual === "object" ? fallback.text : String(usual);
+  const value = given === undefined ? standard : hidePasswords(given.text);
+  return {
+    name,
+    variable: env,
+    value: isSecret === true || value === "" ? null : value,
+    source: given?.source ?? "default",
+    secret: isSecret === true,
+    help,
+  };
+}
+
+/** Of URLs only what cannot be a password or token: no user, no query, no fragment. */
+function hidePasswords(text: string): string {
+  return text.replaceAll(/\b([a-z][a-z0-9+.-]*:\/\/)([^\s,]*)/giu, (_, scheme: string, rest: string) => {
+    const shown = rest.replace(/[?#].*$/u, "");
+    return `${scheme}${shown.slice(shown.lastIndexOf("@") + 1)}`;
+  });
 }
 
 /** The URL at which clients reach this program, such as https://api.example.org; without final slashes, null when not set. */

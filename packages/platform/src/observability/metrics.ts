@@ -37,7 +37,7 @@ export const METRICS = {
     help: "How long the oldest of them has waited; 0: there are none",
     labels: ["reason"],
   },
-  platform_workers: { type: "gauge", help: "Live workers of the whole platform", labels: [] },
+  platform_workers: { type: "gauge", help: "Live workers of the whole platform that take work", labels: [] },
   platform_claims_total: { type: "counter", help: "Executions that this worker has claimed", labels: [] },
   platform_claims_given_back_total: {
     type: "counter",

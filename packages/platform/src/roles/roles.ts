@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { startReleaser } from "@platform/engine/queue/releaser";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
+import { readSpace } from "../base/files.ts";
 import { registerPlatformApi } from "../api/platform-api.ts";
 import { createBuilder } from "../builder/builder.ts";
 import type { Role } from "../config/config.ts";
@@ -23,7 +23,7 @@ import { startSchedules } from "./schedules.ts";
 import { startWebhooks } from "./webhooks.ts";
 
 interface WorkRoleOptions {
-  /** Names this process in claims. */
+  /** Names this process in claims of both roles, and in the list of processes. */
   readonly workerId: string;
   /** Null: nothing is counted. */
   readonly metrics: PlatformMetrics | null;
@@ -38,7 +38,7 @@ export async function startRoles(
   shared: Shared,
   { gateway, api }: HttpServers,
   tools: Tools | null,
-  metrics: PlatformMetrics | null,
+  { workerId, metrics }: WorkRoleOptions,
 ): Promise<string | null> {
   const plays = (role: Role) => shared.config.roles.has(role);
   if (plays("gateway")) await startGateway(shared, gateway);
@@ -48,8 +48,6 @@ export async function startRoles(
   if (plays("control")) startReleasing(shared);
   if (tools === null) return console;
   const python = startPython(shared, tools);
-  // Names this process in the claims of both roles.
-  const workerId = randomUUID();
   if (plays("worker")) startWorker(shared, python, { workerId, metrics });
   if (plays("builder")) startBuilder(shared, python, { workerId, metrics });
   return console;
@@ -110,6 +108,12 @@ async function startControl(
     retentionDays: config.retentionDays,
     logRetentionDays: config.logRetentionDays,
     version,
+    host: {
+      settings: config.shown,
+      isDatabaseEmbedded: config.databaseUrl === null,
+      floorBytes: config.minFreeDiskBytes,
+      readSpace: () => readSpace(data.root),
+    },
   });
   const isBuilt = await registerConsole(app, { apiUrl, gatewayUrl, directory: CONSOLE_DIRECTORY, logger });
   return isBuilt ? apiUrl : `not built: ${BUILD_COMMAND}`;

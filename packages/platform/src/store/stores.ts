@@ -7,6 +7,9 @@ import { auditChanges } from "./audit/trail.ts";
 import { createBuildStore } from "./builds/builds.ts";
 import type { BuildStoreOptions } from "./builds/builds.ts";
 import type { NoteCancelled } from "./executions/cancel-many.ts";
+import { createInstanceStore } from "./instance/instance.ts";
+import { createProcessStore } from "./instance/processes.ts";
+import { createWorkerOperations } from "./instance/operate-workers.ts";
 import { createListingStore } from "./listings.ts";
 import { createMarketplaceStore } from "./marketplace.ts";
 import { createMeasures } from "./measures.ts";
@@ -70,6 +73,9 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     references: createReferenceStore(database),
     poolFiles: createPoolFileStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
     measures: createMeasures(given),
+    instance: createInstanceStore(given),
+    processes: createProcessStore(given),
+    workers: createWorkerOperations(database),
     webhooks: createWebhookStore(database),
     deliveries: createDeliveryStore(database),
     schedules: createScheduleStore(database),

@@ -41,6 +41,17 @@ export const TEST_GATEWAY_URL = "http://gateway.test:8080";
 export const TEST_API_URL = "http://api.test:8090";
 export const TEST_SECRET = { current: "a secret for tests, the same in every instance", others: [] };
 
+const TEST_SETTINGS = [
+  {
+    name: "sign-up",
+    variable: "PLATFORM_SIGN_UP",
+    value: "invitation",
+    source: "default",
+    secret: false,
+    help: "Who can create an account",
+  },
+] as const;
+
 /** Of the data pools that an execution of an instance reads as folders. */
 export const TEST_POOL_LIMITS = { files: 4, bytes: 1_000 };
 /** Size of the largest file of a data pool, and what an organisation may store in its pools. */
@@ -167,6 +178,12 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     logRetentionDays: 7,
     maxRetentionDays: 60,
     version: "0.0.0",
+    host: {
+      settings: TEST_SETTINGS,
+      isDatabaseEmbedded: true,
+      floorBytes: 1_000,
+      readSpace: async () => ({ free: 2_000, total: 3_000 }),
+    },
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
     ...(uploadLimits === undefined ? {} : { uploadLimits }),
     ...(uploadPace === undefined ? {} : { uploadPace }),

@@ -97,7 +97,7 @@ function listParams(ids: {
     sessions: { id: ids.session },
     organizations: { id: ids.organisation },
     members: { userId: ids.user },
-    operator: { userId: ids.user },
+    operator: { userId: ids.user, workerId: "nobody's" },
     invitations: { invitation: ids.invitation },
     // Nobody's: who has the link of a user is this user.
     "password-resets": { token: NO_LINK },

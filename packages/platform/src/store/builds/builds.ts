@@ -11,6 +11,7 @@ import { holdRole } from "./hold-role.ts";
 import { ACCESS_CHANNEL, BUILDS_CHANNEL } from "../base/channels.ts";
 import { formatVersion, isUniqueViolation, parseVersion, selectMilliseconds } from "../base/columns.ts";
 import type { VersionNumber } from "../base/columns.ts";
+import { isDraining } from "../base/draining.ts";
 import { readLog } from "./read-log.ts";
 import { createSteadyClock } from "../base/steady-clock.ts";
 import type { SteadyClock } from "../base/steady-clock.ts";
@@ -240,7 +241,7 @@ async function claimBuild(
           select count(*) filter (where r.status = 'RUNNING' and r.lease_until >= now()) as running, max(r.started_at) as last_turn
           from service own join build r on r.service_key = own.key where own.organisation_id = s.organisation_id
         ) o
-        where b.status in ('PENDING', 'RUNNING')
+        where b.status in ('PENDING', 'RUNNING') and not ${isDraining("$1")}
           and (b.status = 'PENDING' or (b.lease_until < least(now(), to_timestamp($3::float8 / 1000)) and b.attempt < ${MAX_ATTEMPTS}))
           -- One after the other within a major number: each is compared with the version before it, which must not go live meanwhile.
           -- The database numbers builds, under the lock of the quota, so in the order of their commits: by ids, which are of the clocks of

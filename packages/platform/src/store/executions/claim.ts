@@ -15,6 +15,7 @@ import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
+import { isDraining } from "../base/draining.ts";
 import { OUTPUT_POOL, PERSIST_TO, TRACE, WEBHOOK_URL } from "./create-statement.ts";
 import type { Events } from "./events.ts";
 import { lookUp } from "./lookup.ts";
@@ -107,7 +108,8 @@ const describeTake = (candidates: string) => `with recursive candidate as materi
     -- their newest version, so no two claims take one execution; "skip locked" makes each claim take other rows
     -- instead of waiting. What exceeds all free capacity is left out here and takes no place of the limit.
     select id, priority, rank, cpu_milli, memory_milli from execution e
-    where ${candidates} limit $2 for update skip locked
+    -- A worker that drains takes nothing: looked up once, by its key.
+    where not ${isDraining("$1")} and ${candidates} limit $2 for update skip locked
   ), line as materialized (
     -- Arrays in queue order, so that the recursion can look at the n-th candidate; null when there is no candidate.
     select array_agg(id) as ids, array_agg(cpu_milli) as cpus, array_agg(memory_milli) as memories

@@ -1,5 +1,6 @@
 import { selectMilliseconds } from "../base/columns.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
+import { isDraining } from "../base/draining.ts";
 import { NOTED_COLUMNS, noteStates } from "./note-states.ts";
 import { isQueued } from "./queue-rows.ts";
 import { ENDED_OWNERS, LOCK_OWNERS, lockOwner } from "./ended-owners.ts";
@@ -17,8 +18,8 @@ import {
   createdIn,
 } from "./hold.ts";
 
-/** Something else waits, whose turn would be before. */
-const IS_ANY_PENDING = `exists (select 1 from execution e where ${isQueued("e")} and e.id >= $1 and e.id < $2)`;
+/** Something else waits, whose turn would be before; or the worker $3 that would claim takes no more work. */
+const IS_ANY_PENDING = `(exists (select 1 from execution e where ${isQueued("e")} and e.id >= $1 and e.id < $2) or ${isDraining("$3::text")})`;
 
 /** Whether the executions are claimed as they are created, by the worker $3. */
 const IS_CLAIMED = `$3::text is not null and not ${IS_ANY_PENDING}`;

@@ -11,7 +11,7 @@ import type { QuotaRow } from "./hold.ts";
 import { selectPlaces } from "./limited.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
 import { RANK_OF_ONE } from "./rank.ts";
-import { IS_LIVE } from "./workers.ts";
+import { TAKES_WORK } from "./workers.ts";
 
 /*
  * What a start would find (`foresee` of the store), in one statement that locks nothing and changes nothing. It reads what the statement that
@@ -77,7 +77,7 @@ const FORESEE = `with t as materialized (
     exists (select 1 from subscription b where b.id = $4::uuid and $3::text = 'subscription' and b.cancelled_at is not null)
       or exists (select 1 from organisation o where o.id = $4::uuid and $3::text = 'organisation' and o.deleted_at is not null) as "hasEnded",
     (select (${RANK_OF_ONE})::float8 from t) as rank,
-    exists (select 1 from worker w where ${IS_LIVE}
+    exists (select 1 from worker w where ${TAKES_WORK}
       and w.cpu_milli - coalesce((select r.cpu from running r where r.worker_id = w.id), 0) >= $7::int
       and w.memory_milli - coalesce((select r.memory from running r where r.worker_id = w.id), 0) >= $8::int) as "hasRoom",
     (select row_to_json(l) from (${selectPlaces("$12::uuid", "$4::uuid")}) l) as places`;

@@ -2,7 +2,7 @@ import type { WAITING_REASONS } from "@platform/contract/execution";
 import type { Database } from "../../postgres/database.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 import { isHeld, isQueued, selectReadySince } from "./queue-rows.ts";
-import { IS_LIVE } from "./workers.ts";
+import { TAKES_WORK } from "./workers.ts";
 
 /** Why executions are PENDING, as their records say it. */
 export const QUEUE_REASONS = [
@@ -30,7 +30,7 @@ export interface QueueMeasure {
   readonly workers: number;
 }
 
-const MEASURE = `with live as materialized (select w.cpu_milli, w.memory_milli from worker w where ${IS_LIVE})
+const MEASURE = `with live as materialized (select w.cpu_milli, w.memory_milli from worker w where ${TAKES_WORK})
   select reason, count(*)::int as count, min(${selectMilliseconds("since")}) as "oldestAt", (select count(*)::int from live) as workers
   from (
     select ${selectReadySince("e")} as since, case

@@ -4,14 +4,18 @@ import type { Reservation, WorkerReport } from "@platform/engine/store/execution
 import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources, toFreeThousandths, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
+import { isDraining } from "../base/draining.ts";
 import { lookUp } from "./lookup.ts";
 import { isQueued, selectReadySince } from "./queue-rows.ts";
 
-/** Rows of lost workers are kept for so long, so that operators can see them. */
-const FORGET_AFTER = "1 hour";
+/** Rows of lost workers are kept for so long, so that operators can see them; of those that drain for longer: one that comes back still does. */
+const FORGET_AFTER = "case when draining_since is null then interval '1 hour' else interval '1 day' end";
 
 /** SQL that is true for rows of `worker w` that have reported lately. */
-export const IS_LIVE = `w.seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds'`;
+const IS_LIVE = `w.seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds'`;
+
+/** SQL that is true for those of them that take work. */
+export const TAKES_WORK = `${IS_LIVE} and w.draining_since is null`;
 
 /**
  * Writes a worker's report and decides which execution it reserves capacity for. A reservation is part of the worker's
@@ -21,18 +25,18 @@ const REPORT = `with kept as materialized (
     -- Goes on with the execution reserved before while that is PENDING. Two workers that report at the same time may
     -- reserve the same one, since neither sees the other's row: the one with the higher id gives it up here.
     select e.id, e.cpu_milli, e.memory_milli from execution e
-    where ${lookUp("e", "$7::uuid", isQueued("e"))}
-      and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id < $1 and ${IS_LIVE})
+    where ${lookUp("e", "$7::uuid", isQueued("e"))} and not ${isDraining("$1")}
+      and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id < $1 and ${TAKES_WORK})
   ), wanted as materialized (
     -- The first of the queue that has waited long enough, fits the capacity but not what is free, and for which no
     -- other living worker reserves capacity. A null $8: the worker reserves nothing new.
     select e.id, e.cpu_milli, e.memory_milli from execution e
-    where $8::float8 is not null and not exists (select 1 from kept)
+    where $8::float8 is not null and not exists (select 1 from kept) and not ${isDraining("$1")}
       and ${isQueued("e")} and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($6::uuid[])
       -- The column rounds to the millisecond: what was created in this one may stand there as later than now.
       and ${selectReadySince("e")} < now() - make_interval(secs => $8) + interval '1 millisecond'
       and e.cpu_milli <= $2 and e.memory_milli <= $3 and (e.cpu_milli > $4 or e.memory_milli > $5)
-      and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id <> $1 and ${IS_LIVE})
+      and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id <> $1 and ${TAKES_WORK})
     order by e.priority desc, e.rank, e.id limit 1
   ), choice as materialized (
     select * from kept union all select * from wanted
@@ -44,7 +48,7 @@ const REPORT = `with kept as materialized (
     on conflict (id) do update set cpu_milli = excluded.cpu_milli, memory_milli = excluded.memory_milli,
       reserved_execution_id = excluded.reserved_execution_id, seen_at = now()
   ), forgotten as (
-    delete from worker where seen_at < now() - interval '${FORGET_AFTER}'
+    delete from worker where seen_at < now() - ${FORGET_AFTER}
   )
   select * from choice`;
 
@@ -74,11 +78,11 @@ export async function removeWorker(database: Database, workerId: string): Promis
   await database.query({ text: "delete from worker where id = $1", values: [workerId], idempotent: true });
 }
 
-/** `WorkerRegistry.listWorkers` for PostgreSQL: the capacities, in vCPUs and GB. */
+/** `WorkerRegistry.listWorkers` for PostgreSQL: the capacities of those that take work, in vCPUs and GB. */
 export async function listWorkers(database: Database): Promise<readonly Resources[]> {
   const rows = await database.query<StoredResources>({
     name: "worker-list",
-    text: `select w.cpu_milli, w.memory_milli from worker w where ${IS_LIVE}`,
+    text: `select w.cpu_milli, w.memory_milli from worker w where ${TAKES_WORK}`,
     idempotent: true,
   });
   return rows.map(fromStoredResources);

@@ -66,7 +66,7 @@ const WORKERS = `with used as materialized (
     from (select worker_id, cpu_milli, memory_milli from execution where lease_until is not null limit ${MOST_RUNNING}) e group by worker_id
   )
   select w.cpu_milli as "cpu", w.memory_milli as "memory", coalesce(u.cpu_milli, 0) as "usedCpu", coalesce(u.memory_milli, 0) as "usedMemory"
-  from (select * from worker where seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds' limit ${MOST_WORKERS}) w
+  from (select * from worker where seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds' and draining_since is null limit ${MOST_WORKERS}) w
     left join used u on u.worker_id = w.id`;
 
 interface WorkerRow {
