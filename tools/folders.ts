@@ -131,7 +131,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/base",
     "platform/store/pools",
   ],
-  "platform/store/instance": ["engine/base", "engine/store", "platform/postgres", "platform/store/audit", "platform/store/base"],
+  "platform/store/instance": [
+    "engine/base",
+    "engine/store",
+    "platform/postgres",
+    "platform/store/audit",
+    "platform/store/base",
+  ],
   "platform/store/feed": ["engine/base", "platform/postgres", "platform/store/base"],
   "platform/feed": ["engine/base", "engine/executions", "engine/http", "engine/store", "platform/store/feed"],
   "platform/store/usage": [

@@ -81,11 +81,13 @@ test("a worker that an operator drains ends what it runs and takes nothing more,
   expect((await consumer.finish(last.id)).status).toBe("SUCCEEDED");
   expect(await whoRan(last.id)).toBe(one?.id);
 
-  const { body: instance } = await api<{ readonly processes: readonly { readonly roles: readonly string[] }[] }>(
-    "GET",
-    "/operator/instance",
-  );
-  expect(instance.processes.map(({ roles }) => roles)).toEqual([["builder", "control", "gateway"], ["worker"]]);
+  const { body: instance } = await api<{
+    readonly processes: readonly { readonly roles: readonly string[] }[];
+  }>("GET", "/operator/instance");
+  expect(instance.processes.map(({ roles }) => roles)).toEqual([
+    ["builder", "control", "gateway"],
+    ["worker"],
+  ]);
   expect(JSON.stringify(instance)).not.toContain(here.login.password);
   expect([platform.process.exitCode, first.process.exitCode]).toEqual([null, null]);
 });

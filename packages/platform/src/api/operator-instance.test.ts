@@ -59,8 +59,7 @@ function describe(more: Partial<ProcessReport> = {}): ProcessReport {
 
 const listWorkers = async () =>
   (await call(operator, "GET /operator/workers")).body["items"] as readonly Worker[];
-const getInstance = async () =>
-  (await call(operator, "GET /operator/instance")).body as unknown as Instance;
+const getInstance = async () => (await call(operator, "GET /operator/instance")).body as unknown as Instance;
 
 test("a worker is listed with what it can do, what it does and how it isolates, in words", async () => {
   expect(await listWorkers()).toEqual([
@@ -147,7 +146,10 @@ test("the instance is described: processes, database, disk, who can sign up", as
   });
   expect(instance.processes.find((one) => one.id === id)?.uptimeSeconds).toBeGreaterThanOrEqual(90);
   expect(instance.processes.find((one) => one.id === lost)).toMatchObject({ live: false, sandbox: null });
-  expect(instance.database).toMatchObject({ kind: "embedded", migration: expect.stringMatching(/\w/u) as unknown });
+  expect(instance.database).toMatchObject({
+    kind: "embedded",
+    migration: expect.stringMatching(/\w/u) as unknown,
+  });
   expect(instance.database.sizeBytes).toBeGreaterThan(1_000_000);
   expect(instance.database.connections).toBeGreaterThan(0);
   expect(instance.database.maxConnections).toBeGreaterThan(instance.database.connections);

@@ -1,5 +1,9 @@
 import { formatTimestamp } from "@platform/contract/execution";
-import type { Instance, OPERATOR_INSTANCE_API, Worker } from "@platform/contract/platform-api/operator-instance";
+import type {
+  Instance,
+  OPERATOR_INSTANCE_API,
+  Worker,
+} from "@platform/contract/platform-api/operator-instance";
 import { Problem } from "@platform/contract/problems";
 import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import type { SandboxReport } from "@platform/contract/sandbox";
@@ -42,7 +46,10 @@ export function createOperatorInstanceHandlers(
   const setDraining = async (id: string, isDraining: boolean) => {
     const worker = await workers.setDraining(id, isDraining);
     if (worker === null)
-      throw new Problem("NOT_FOUND", "There is no such worker: it may have stopped. GET /api/operator/workers lists them.");
+      throw new Problem(
+        "NOT_FOUND",
+        "There is no such worker: it may have stopped. GET /api/operator/workers lists them.",
+      );
     return { status: 200 as const, body: toWorkerBody(worker) };
   };
   return {

@@ -340,7 +340,12 @@ test("no secret is among what operators are shown, nor a password or token in a 
   };
   const shown = await readShown({ variables });
   expect(JSON.stringify(shown)).not.toContain("hush");
-  expect(shown.filter(({ secret }) => secret).map(({ name }) => name).toSorted()).toEqual(SECRETS);
+  expect(
+    shown
+      .filter(({ secret }) => secret)
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(SECRETS);
   for (const { secret, value } of shown) expect(secret && value !== null).toBe(false);
   const find = (name: string) => shown.find((setting) => setting.name === name)?.value;
   expect(find("otlp-endpoint")).toBe("https://otel.example.org/x");
@@ -359,6 +364,8 @@ test("commands that are about somebody need to be told who, and others are about
     error: "The command revoke-operator needs its argument: npm start -- revoke-operator EMAIL.",
   });
   for (const flags of [["storage", "now"], ["grant-operator", "a@b", "c@d"], ["nonsense"]])
-    expect(await read({ flags })).toMatchObject({ error: expect.stringContaining("is no command") as unknown });
+    expect(await read({ flags })).toMatchObject({
+      error: expect.stringContaining("is no command") as unknown,
+    });
   expect(await read({})).toMatchObject({ command: "serve", argument: null });
 });

@@ -351,7 +351,9 @@ export function describeSettings(): string {
   ].join("\n\n");
 }
 
-function readArguments(): Pick<Config, "command" | "argument" | "json" | "shown"> & { readonly settings: Settings } {
+function readArguments(): Pick<Config, "command" | "argument" | "json" | "shown"> & {
+  readonly settings: Settings;
+} {
   refuseReplaced();
   const names = Object.keys(SETTINGS) as SettingName[];
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));

@@ -25,7 +25,9 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await scene.home.database.query({ text: "delete from worker" });
-  await scene.home.database.query({ text: "update execution set held = 'START_AT' where status = 'PENDING'" });
+  await scene.home.database.query({
+    text: "update execution set held = 'START_AT' where status = 'PENDING'",
+  });
 });
 
 const CAPACITY = { cpu: 4, memory: 8 };
