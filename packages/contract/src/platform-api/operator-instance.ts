@@ -8,8 +8,7 @@ import { READS, WRITES } from "./common.ts";
 
 const OPERATES = { allows: "operator", scope: "platform" } as const;
 
-/** Where the value of a setting comes from. */
-export const SETTING_SOURCES = ["flag", "environment", "default"] as const;
+const SETTING_SOURCES = ["flag", "environment", "default"] as const;
 
 const Bytes = (description: string) => Type.Number({ minimum: 0, description });
 const Count = (description: string) => Type.Integer({ minimum: 0, description });

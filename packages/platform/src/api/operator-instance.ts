@@ -11,7 +11,6 @@ import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 import { cutOffsetPage, readOffsetPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
-import type { SettingInUse } from "../config/settings.ts";
 import type { Stores } from "../store/stores.ts";
 import type { PlatformCaller } from "./caller.ts";
 
@@ -20,7 +19,7 @@ type ListedWorker = Awaited<ReturnType<Stores["workers"]["list"]>>[number];
 
 /** What only the process that answers knows. */
 export interface HostFacts {
-  readonly settings: readonly SettingInUse[];
+  readonly settings: readonly Readonly<Instance["settings"][number]>[];
   readonly isDatabaseEmbedded: boolean;
   /** Bytes of the data directory's disk that stay free. */
   readonly floorBytes: number;

@@ -1,7 +1,7 @@
 import type { Database } from "../../postgres/database.ts";
 
 /** The database, as far as its operators ask. */
-export interface DatabaseFacts {
+interface DatabaseFacts {
   /** Of PostgreSQL. */
   readonly version: string;
   /** All of this database, in bytes. */

@@ -8,7 +8,7 @@ import type { StoredResources } from "../base/columns.ts";
 import { BUILDS_CHANNEL } from "../base/channels.ts";
 
 /** A worker as operators see it; times in milliseconds since the epoch, resources in vCPUs and GB. */
-export interface OperatedWorker {
+interface OperatedWorker {
   readonly id: string;
   /** Null, as the next ones: its process has not described itself. */
   readonly host: string | null;

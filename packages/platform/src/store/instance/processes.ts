@@ -26,7 +26,7 @@ export interface ProcessReport {
 }
 
 /** The same, as it is stored. */
-export interface ProcessRecord extends ProcessReport {
+interface ProcessRecord extends ProcessReport {
   readonly seenAt: number;
   /** Whether it has reported lately. */
   readonly isLive: boolean;
