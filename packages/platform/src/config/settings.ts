@@ -110,7 +110,7 @@ export function showSetting(
   given: GivenSetting | undefined,
 ): SettingInUse {
   const usual = fallback.compute();
-  const standard = usual === null || typeof usual === "object" ? fallback.text : String(usual);
+  const standard = typeof usual === "string" || typeof usual === "number" ? String(usual) : fallback.text;
   const value = given === undefined ? standard : hidePasswords(given.text);
   return {
     name,
