@@ -155,4 +155,8 @@ export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route &
   putUser: { method: "PUT", path: "/operator/users/{userId}", bodyMode: "json", answerMode: "json", allows: "operator", audit: "user.administer" },
   createResetLink: { method: "POST", path: "/operator/users/{userId}/reset-link", bodyMode: "optional", answerMode: "json", allows: "operator", audit: "reset-link.issue" },
   listAllOrganizations: { method: "GET", path: "/operator/organizations", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
+  getInstance: { method: "GET", path: "/operator/instance", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
+  listWorkers: { method: "GET", path: "/operator/workers", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
+  drainWorker: { method: "PUT", path: "/operator/workers/{workerId}/drain", bodyMode: "none", answerMode: "json", allows: "operator", audit: "worker.drain" },
+  resumeWorker: { method: "DELETE", path: "/operator/workers/{workerId}/drain", bodyMode: "none", answerMode: "json", allows: "operator", audit: "worker.resume" },
 };
