@@ -3,6 +3,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { startReleaser } from "@platform/engine/queue/releaser";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { readSpace } from "../base/files.ts";
+import type { HostFacts } from "../api/operator-instance.ts";
 import { registerPlatformApi } from "../api/platform-api.ts";
 import { createBuilder } from "../builder/builder.ts";
 import type { Role } from "../config/config.ts";
@@ -108,15 +109,20 @@ async function startControl(
     retentionDays: config.retentionDays,
     logRetentionDays: config.logRetentionDays,
     version,
-    host: {
-      settings: config.shown,
-      isDatabaseEmbedded: config.databaseUrl === null,
-      floorBytes: config.minFreeDiskBytes,
-      readSpace: () => readSpace(data.root),
-    },
+    host: describeHost(config, data.root),
   });
   const isBuilt = await registerConsole(app, { apiUrl, gatewayUrl, directory: CONSOLE_DIRECTORY, logger });
   return isBuilt ? apiUrl : `not built: ${BUILD_COMMAND}`;
+}
+
+/** What only this process knows, for operators. */
+function describeHost(config: Shared["config"], folder: string): HostFacts {
+  return {
+    settings: config.shown,
+    isDatabaseEmbedded: config.databaseUrl === null,
+    floorBytes: config.minFreeDiskBytes,
+    readSpace: () => readSpace(folder),
+  };
 }
 
 /** Runs executions. */

@@ -74,7 +74,8 @@ test("a worker that drains claims nothing, also not by name; what it runs goes o
 
 test("a start that its own process would claim at once waits for another worker while it drains", async () => {
   const answers: (Promise<ClaimAnswer> | null)[] = [];
-  onTestFinished(scene.store.onCreate?.((claim) => void answers.push(claim(request()))));
+  const stop = scene.store.onCreate?.((claim) => void answers.push(claim(request())));
+  onTestFinished(() => stop?.());
   await workers.setDraining(workerId, true);
   const [first, ...more] = [createExecution(), createExecution(), createExecution()];
   await scene.store.create(first);

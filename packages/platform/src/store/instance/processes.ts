@@ -55,33 +55,7 @@ const IS_LIVE = `p.seen_at > now() - ${SILENCE}`;
 /** The processes in PostgreSQL. */
 export function createProcessStore(database: Database): ProcessStore {
   return {
-    report: async (report) => {
-      const { id, host, pid, roles, version, startedAt, disk, faults, sandbox, python } = report;
-      await database.query({
-        name: "process-report",
-        text: `with forgotten as (
-            delete from platform_process where seen_at < now() - ${FORGET_AFTER}
-          ) insert into platform_process
-            (id, host, pid, roles, version, started_at, disk_free, disk_total, faults, sandbox, python)
-            values ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), $7, $8, $9, $10, $11)
-            on conflict (id) do update set seen_at = now(), disk_free = excluded.disk_free, disk_total = excluded.disk_total,
-              faults = excluded.faults`,
-        values: [
-          id,
-          host,
-          pid,
-          roles,
-          version,
-          startedAt,
-          disk.free,
-          disk.total,
-          JSON.stringify(faults),
-          sandbox === null ? null : JSON.stringify(sandbox),
-          python,
-        ],
-        idempotent: true,
-      });
-    },
+    report: (report) => reportProcess(database, report),
     leave: async (id) => {
       await database.query({
         text: "delete from platform_process where id = $1",
@@ -98,4 +72,32 @@ export function createProcessStore(database: Database): ProcessStore {
         idempotent: true,
       }),
   };
+}
+
+async function reportProcess(database: Database, report: ProcessReport): Promise<void> {
+  const { id, host, pid, roles, version, startedAt, disk, faults, sandbox, python } = report;
+  await database.query({
+    name: "process-report",
+    text: `with forgotten as (
+        delete from platform_process where seen_at < now() - ${FORGET_AFTER}
+      ) insert into platform_process
+        (id, host, pid, roles, version, started_at, disk_free, disk_total, faults, sandbox, python)
+        values ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), $7, $8, $9, $10, $11)
+        on conflict (id) do update set seen_at = now(), disk_free = excluded.disk_free, disk_total = excluded.disk_total,
+          faults = excluded.faults`,
+    values: [
+      id,
+      host,
+      pid,
+      roles,
+      version,
+      startedAt,
+      disk.free,
+      disk.total,
+      JSON.stringify(faults),
+      sandbox === null ? null : JSON.stringify(sandbox),
+      python,
+    ],
+    idempotent: true,
+  });
 }
