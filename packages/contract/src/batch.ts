@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import { ExecutionStatusSchema, StartBodySchema } from "./execution.ts";
 import { FieldErrorSchema } from "./problems.ts";
+import { RehearsalSchema } from "./rehearsal.ts";
 import { Nullable, Timestamp } from "./schemas.ts";
 
 /** Items of one batch, at most. */
@@ -21,21 +22,28 @@ export const BatchBodySchema = Type.Object(
   { additionalProperties: false, title: "BatchRequest", description: "Executions to start together" },
 );
 
+const Index = Type.Integer({ minimum: 0, description: "Place in `items` of the request, from 0" });
+
+/** Of an item that is not started. */
+const REFUSED = {
+  code: Type.Optional(
+    Type.String({ description: "Why it was not started, as the start of it alone would be refused" }),
+  ),
+  detail: Type.Optional(Type.String({ description: "Explanation of `code` for people" })),
+  errors: Type.Optional(Type.Array(FieldErrorSchema, { description: "Fields at fault, within the item" })),
+  retryAfterSeconds: Type.Optional(
+    Type.Integer({ minimum: 0, description: "After how many seconds it is worth starting it again" }),
+  ),
+} as const;
+
 const BatchItemSchema = Type.Object(
   {
-    index: Type.Integer({ minimum: 0, description: "Place in `items` of the request, from 0" }),
+    index: Index,
     id: Type.Optional(
       Type.String({ format: "uuid", description: "Identifier of the execution; absent: it was not started" }),
     ),
     status: Type.Optional(ExecutionStatusSchema),
-    code: Type.Optional(
-      Type.String({ description: "Why it was not started, as the start of it alone would be refused" }),
-    ),
-    detail: Type.Optional(Type.String({ description: "Explanation of `code` for people" })),
-    errors: Type.Optional(Type.Array(FieldErrorSchema, { description: "Fields at fault, within the item" })),
-    retryAfterSeconds: Type.Optional(
-      Type.Integer({ minimum: 0, description: "After how many seconds it is worth starting it again" }),
-    ),
+    ...REFUSED,
   },
   {
     title: "BatchItem",
@@ -83,3 +91,25 @@ export const BatchSchema = Type.Object(
 );
 /** A batch as on the wire. */
 export type Batch = Static<typeof BatchSchema>;
+
+/** The answer to the start of a batch that is a rehearsal: nothing was created. */
+export const BatchRehearsalSchema = Type.Object(
+  {
+    valid: Type.Boolean({ description: "Whether every item would be started" }),
+    total: Count("Items of the request"),
+    refused: Count("Items that would not be started"),
+    items: Type.Array(
+      Type.Object(
+        { index: Index, rehearsal: Type.Optional(RehearsalSchema), ...REFUSED },
+        {
+          title: "RehearsedItem",
+          description: "One item: `rehearsal`, after those before it were started, or `code` and `detail`",
+        },
+      ),
+      { maxItems: MAX_BATCH_ITEMS, description: "In the order of the request" },
+    ),
+  },
+  { title: "BatchRehearsal", description: "What the start of a batch would do, as of now" },
+);
+/** The answer to the start of a batch that is a rehearsal. */
+export type BatchRehearsal = Static<typeof BatchRehearsalSchema>;

@@ -1,5 +1,11 @@
 import { Type } from "typebox";
-import { BatchBodySchema, BatchSchema, MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from "./batch.ts";
+import {
+  BatchBodySchema,
+  BatchRehearsalSchema,
+  BatchSchema,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_ITEMS,
+} from "./batch.ts";
 import {
   ExecutionStatusSchema,
   LogEntrySchema,
@@ -65,6 +71,9 @@ const StartHeaders = Type.Object({
 });
 
 const BatchHeaders = Type.Object({
+  prefer: Type.Optional(
+    Type.String({ description: `${DRY_RUN} checks every item as its start would, and starts nothing` }),
+  ),
   "idempotency-key": IdempotencyHeader("batches with the same key are one"),
 });
 
@@ -96,6 +105,10 @@ export const PageQuery = Type.Object({
 export const REHEARSES =
   "With `Prefer: dry-run` nothing is created: the answer is 200 with a `Rehearsal` and `Preference-Applied: dry-run`, or the refusal of a start; with an `Idempotency-Key` that has started an execution, the 201 of that one.";
 
+/** Of every start of a batch. */
+const REHEARSES_BATCH =
+  "With `Prefer: dry-run` nothing is created: the answer is 200 with a `BatchRehearsal` and `Preference-Applied: dry-run`, or the refusal of the batch; with an `Idempotency-Key` that has started a batch, the 201 of that one.";
+
 /** Problem codes of an operation on one execution. */
 const OF_ONE = ["EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
 
@@ -120,10 +133,16 @@ const BATCHES = {
     rate: "start",
     bodyMode: "batch",
     summary: "Start many executions",
-    description: `Up to ${MAX_BATCH_ITEMS} start bodies in one request of at most ${MAX_BATCH_BYTES / 1024 / 1024} MB. Each item is checked, limited and started as if it came alone, and is answered in its place: one that is refused keeps no other from being started. A 201 means that the batch, and each execution that has an id, is durable. With an \`Idempotency-Key\`, a repetition starts nothing twice, and goes on where the first was cut off.`,
+    description: `Up to ${MAX_BATCH_ITEMS} start bodies in one request of at most ${MAX_BATCH_BYTES / 1024 / 1024} MB. Each item is checked, limited and started as if it came alone, and is answered in its place: one that is refused keeps no other from being started. A 201 means that the batch, and each execution that has an id, is durable. With an \`Idempotency-Key\`, a repetition starts nothing twice, and goes on where the first was cut off. ${REHEARSES_BATCH}`,
     headers: BatchHeaders,
     body: BatchBodySchema,
     responses: {
+      200: {
+        description: "A rehearsal: nothing was created",
+        schema: BatchRehearsalSchema,
+        preference: DRY_RUN,
+        headers: { "Preference-Applied": DRY_RUN },
+      },
       201: {
         description: "The batch, with all of its items",
         schema: BatchSchema,

@@ -33,8 +33,8 @@ const MAX_RETRY_SECONDS = 300;
 export interface Admission {
   /** Runs `create` unless a limit is reached. @throws Problem RATE_LIMITED (the owner's limit), UNAVAILABLE (the total limit) */
   readonly admit: <T>(start: AdmittedStart, create: () => Promise<T>) => Promise<T>;
-  /** Whether `admit` would refuse now; nothing is counted. @throws Problem as `admit` */
-  readonly check: (start: AdmittedStart) => Promise<void>;
+  /** Whether `admit` would refuse now, after so many others of the same kind and owner; nothing is counted. @throws Problem as `admit` */
+  readonly check: (start: AdmittedStart, before?: number) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -64,21 +64,25 @@ export function createAdmission({ store, limits, now = readMonotonic }: Admissio
   const unsubscribe = store.subscribe((event) => {
     if (event.type === "changed" && (event.record === undefined || isFinal(event.record.status))) ends.add();
   });
-  const isFull = (ownerId: string) => queue.of(ownerId) >= limits.perOwner || queue.total() >= limits.total;
-  /** @param asking starts that are refused as well and not counted among `refused` */
-  const refuse = (ownerId: string, asking: number): Problem => {
-    if (queue.of(ownerId) < limits.perOwner) {
-      const places = queue.total() - limits.total + refused.total() + asking;
+  const isFull = (ownerId: string, before = 0) =>
+    queue.of(ownerId) + before >= limits.perOwner || queue.total() + before >= limits.total;
+  /**
+   * @param asking starts that are refused as well and not counted among `refused`
+   * @param before starts that would take a place before
+   */
+  const refuse = (ownerId: string, asking: number, before = 0): Problem => {
+    if (queue.of(ownerId) + before < limits.perOwner) {
+      const places = queue.total() + before - limits.total + refused.total() + asking;
       return createTotalProblem(limits.total, estimateSeconds(ends, places));
     }
-    const places = queue.of(ownerId) - limits.perOwner + refused.of(ownerId) + asking;
+    const places = queue.of(ownerId) + before - limits.perOwner + refused.of(ownerId) + asking;
     return createOwnerProblem(limits.perOwner, estimateSeconds(ends, places, queue));
   };
 
-  const prepare = async (ownerId: string): Promise<void> => {
+  const prepare = async (ownerId: string, before = 0): Promise<void> => {
     queue.refresh();
     // By an old count the queue may be full when it is empty by now: no start is refused because of it.
-    if (isFull(ownerId)) await queue.settle();
+    if (isFull(ownerId, before)) await queue.settle();
   };
 
   // A second count, asked for by starts for later only.
@@ -94,10 +98,10 @@ export function createAdmission({ store, limits, now = readMonotonic }: Admissio
       }
       return queue.add(ownerId, create);
     },
-    check: async ({ ownerId, isDelayed }) => {
-      if (isDelayed) return await delayed.check(ownerId);
-      await prepare(ownerId);
-      if (isFull(ownerId)) throw refuse(ownerId, 1);
+    check: async ({ ownerId, isDelayed }, before = 0) => {
+      if (isDelayed) return await delayed.check(ownerId, before);
+      await prepare(ownerId, before);
+      if (isFull(ownerId, before)) throw refuse(ownerId, 1, before);
     },
     close: unsubscribe,
   };
@@ -113,15 +117,15 @@ function createDelayedAdmission(
   now: () => number,
 ) {
   const queue = createQueueCount({ countPending: store.countDelayed }, () => undefined, now);
-  const isFull = (ownerId: string): boolean => queue.of(ownerId) >= perOwner;
-  const prepare = async (ownerId: string): Promise<void> => {
+  const isFull = (ownerId: string, before = 0): boolean => queue.of(ownerId) + before >= perOwner;
+  const prepare = async (ownerId: string, before = 0): Promise<void> => {
     queue.refresh();
-    if (isFull(ownerId)) await queue.settle();
+    if (isFull(ownerId, before)) await queue.settle();
   };
   return {
-    check: async (ownerId: string): Promise<void> => {
-      await prepare(ownerId);
-      if (isFull(ownerId)) throw createDelayedProblem(perOwner);
+    check: async (ownerId: string, before: number): Promise<void> => {
+      await prepare(ownerId, before);
+      if (isFull(ownerId, before)) throw createDelayedProblem(perOwner);
     },
     admit: async <T>(ownerId: string, create: () => Promise<T>): Promise<T> => {
       await prepare(ownerId);

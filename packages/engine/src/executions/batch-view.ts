@@ -54,8 +54,23 @@ function countEnded(counts: Readonly<Record<ExecutionStatus, number>>): number {
   return EXECUTION_STATUSES.filter(isFinal).reduce((sum, status) => sum + counts[status], 0);
 }
 
-function listRefused(refusals: readonly BatchRefusal[]): ReadonlyMap<number, BatchRefusal> {
+/** Each by its place. */
+export function listRefused(refusals: readonly BatchRefusal[]): ReadonlyMap<number, BatchRefusal> {
   return new Map(refusals.flatMap((refusal) => refusal.at.map((index) => [index, refusal] as const)));
+}
+
+/** An item that is not started, as on the wire. */
+export function describeRefused(
+  index: number,
+  { code, detail, errors, retryAfterSeconds }: BatchRefusal,
+): Omit<BatchItem, "id" | "status"> {
+  return {
+    index,
+    code,
+    detail,
+    ...(errors === undefined ? {} : { errors: [...errors] }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  };
 }
 
 function describeItem(
@@ -68,16 +83,7 @@ function describeItem(
   },
 ): BatchItem {
   const { refusal, status, isComplete } = known;
-  if (refusal !== undefined) {
-    const { code, detail, errors, retryAfterSeconds } = refusal;
-    return {
-      index,
-      code,
-      detail,
-      ...(errors === undefined ? {} : { errors: [...errors] }),
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    };
-  }
+  if (refusal !== undefined) return describeRefused(index, refusal);
   if (status !== undefined) return { index, id, status };
   return isComplete ? { index, id } : { index };
 }

@@ -41,6 +41,8 @@ interface BatchRequest {
 export interface Batches {
   /** What has an id in the view is stored durably when it resolves. @throws Problem */
   readonly start: (owner: Owner, given: BatchRequest) => Promise<BatchView>;
+  /** What the owner's key has started; null: no batch. @throws Problem IDEMPOTENCY_CONFLICT when it was used with another request */
+  readonly findStarted: (ownerId: string, key: IdempotencyKey) => Promise<BatchView | null>;
   /** At most a second old. @throws Problem NOT_FOUND */
   readonly progress: (id: string, ownerId: string) => Promise<BatchView>;
   /** Its state after the request. @throws Problem NOT_FOUND */
@@ -82,6 +84,10 @@ export function createBatches(options: BatchesOptions): Batches {
         await pace();
       }
       return await openAndStart({ ...options, pace }, owner, { ...given, items });
+    },
+    findStarted: async (ownerId, key) => {
+      const batch = await store.findKeyedBatch(ownerId, key);
+      return batch === null ? null : { ...(await read(batch)), isRepeated: true };
     },
     progress: (id, ownerId) =>
       cache.get(`${ownerId} ${id}`, async () => await read(await store.findBatch(id, ownerId))),

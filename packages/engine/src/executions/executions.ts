@@ -39,6 +39,7 @@ import { PERMANENT, boundKeptDays, createRetention, withExpiry } from "./retenti
 import type { RetentionDays } from "./retention.ts";
 import { findOutputPool, findPools } from "./find-pools.ts";
 import { pinNamed } from "./pin-inputs.ts";
+import { createBatchRehearsal } from "./rehearse-batch.ts";
 import { createRehearsal } from "./rehearse.ts";
 import type { Rehearsal } from "./rehearse.ts";
 import { acceptStartBody } from "./start-body.ts";
@@ -70,6 +71,8 @@ export interface Executions {
   readonly start: (owner: Owner, target: VersionTarget, given: StartRequest) => Promise<ExecutionRecord>;
   /** What a start would do now; nothing is created, stored or counted. @throws Problem that the start would throw */
   readonly rehearse: (owner: Owner, target: VersionTarget, body: Uint8Array) => Promise<Rehearsal>;
+  /** The same of a batch, item by item. @throws Problem where the batch itself would be refused */
+  readonly rehearseBatch: ReturnType<typeof createBatchRehearsal>;
   /** See `findStarted` of the store. */
   readonly findStarted: (ownerId: string, key: IdempotencyKey) => Promise<ExecutionRecord | null>;
   /** The state if it is known without a query, so that polling is cheap. */
@@ -150,7 +153,7 @@ export interface ExecutionsOptions {
 
 /** One per process. It subscribes to the store's events until `close`; the store itself is closed by its creator. */
 export function createExecutions(options: ExecutionsOptions): Executions {
-  const { inputs, retentionDays = PERMANENT, now = Date.now } = options;
+  const { inputs, room = createStreamRoom(), retentionDays = PERMANENT, now = Date.now } = options;
   const ends = createRateMeter(readMonotonic);
   const kept = withExpiry(options.store, retentionDays);
   const waiting = createWaiting(kept, { ends });
@@ -162,7 +165,6 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const retention = createRetention({ days: retentionDays, wasRemoved: store.wasRemoved, now });
   const state: Executions["state"] = async (id, ownerId) =>
     retention.requireKept(id, await cache.find(id, ownerId));
-  const { room = createStreamRoom() } = options;
   const followers = createFollowers({ store, room, find: state, requireLog: retention.requireLog });
   const unsubscribe = store.subscribe((event) => {
     if (event.type === "changed" && (event.record === undefined || isFinal(event.record.status))) ends.add();
@@ -172,10 +174,11 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
   const { targets, webhooks, tracer = NO_TRACER, allowsHigh = () => false } = options;
   const guards = { validator, admission, retentionDays, allowsHigh, now };
-  const parts = { store, inputs, targets, cache, tracer, webhooks, ...guards };
+  const parts = { store, inputs, targets, cache, waiting, tracer, webhooks, ...guards };
   return {
     start: createStart(parts),
-    rehearse: createRehearsal({ store, inputs, targets, waiting, webhooks, ...guards }),
+    rehearse: createRehearsal(parts),
+    rehearseBatch: createBatchRehearsal(parts),
     batches: createBatches({ store, startItem: createStartItem(parts) }),
     findStarted: store.findStarted,
     peek: (id, ownerId) => {

@@ -1,7 +1,6 @@
 import type { ExecutionStatus } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
-import { readMonotonic } from "../base/monotonic.ts";
-import { HOUR, SECOND } from "../base/time.ts";
+import { HOUR } from "../base/time.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { BatchRecord, BatchRefusal } from "../store/batches.ts";
 import type { IdempotencyKey } from "../store/idempotency.ts";
@@ -10,7 +9,8 @@ import type { ExecutionRecord } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import { createBatchRefusals } from "./batch-refusals.ts";
-import { createReferenceLanes, refuseLate } from "./reference-lane.ts";
+import { eachItem } from "./each-item.ts";
+import { refuseLate } from "./reference-lane.ts";
 import type { ReferenceLane, References } from "./reference-lane.ts";
 
 /** Starts one execution as its own request would, but with this id. */
@@ -59,11 +59,6 @@ interface Started {
   readonly refusals: readonly BatchRefusal[];
 }
 
-/** Items that begin later than this are refused. */
-const MAX_DURATION_MS = 60 * SECOND;
-/** Bodies that are parsed and not stored yet: in memory they can take ten times as much. */
-const MAX_BYTES_UNDER_WAY = 2 * 1024 * 1024;
-const MAX_ITEMS_UNDER_WAY = 1_000;
 /** What was cut off longer ago is not gone on with: its ids would be those of another day. */
 const RESUMABLE_MS = HOUR;
 
@@ -121,81 +116,38 @@ interface Notes {
 
 /** False: the hold was lost. */
 async function startWanted(run: Run, { note, refuse }: Notes): Promise<boolean> {
-  const { items, wanted, hold, startItem, pace } = run;
-  const until = readMonotonic() + MAX_DURATION_MS;
-  const isLate = () => readMonotonic() >= until;
-  const enterLane = createReferenceLanes(startItem.references, isLate);
-  const flow = createFlow();
+  const { items, wanted, hold, startItem, pace, owner, target, trace } = run;
   let stop: Problem | null = null;
-  const startOne = async (id: string, index: number, bytes: Uint8Array): Promise<void> => {
-    const { owner, target, trace } = run;
-    const lane = enterLane();
-    try {
-      note(id, await startItem.start({ id, owner, target, bytes, trace, lane }));
-    } catch (error) {
-      const problem = requireRefusal(error);
-      // Of what is away altogether the others need not be told one after the other, each after its wait.
-      if (problem.code === "UNAVAILABLE" && problem.headers["retry-after"] === undefined) stop = problem;
-      refuse(index, problem);
-    } finally {
-      lane.leave();
-    }
-  };
-  for (const { id, index } of wanted) {
-    await pace();
-    const bytes = items[index] ?? NO_BYTES;
-    await flow.admit(bytes.byteLength);
-    const state = await hold.ask();
-    if (state === "lost" || flow.failure() !== null) break;
-    const reason = state === "cancelled" ? refuseCancelled() : (stop ?? (isLate() ? refuseLate() : null));
-    if (reason === null) flow.add(bytes.byteLength, startOne(id, index, bytes));
-    else refuse(index, reason);
-  }
-  await flow.settle();
-  const failure = flow.failure();
+  const failure = await eachItem({
+    wanted,
+    items,
+    pace,
+    references: startItem.references,
+    refuse,
+    ask: async () => {
+      const state = await hold.ask();
+      if (state === "lost") return "stop";
+      return state === "cancelled" ? refuseCancelled() : stop;
+    },
+    work: async ({ id, index }, bytes, lane) => {
+      try {
+        note(id, await startItem.start({ id, owner, target, bytes, trace, lane }));
+      } catch (error) {
+        const problem = requireRefusal(error);
+        // Of what is away altogether the others need not be told one after the other, each after its wait.
+        if (problem.code === "UNAVAILABLE" && problem.headers["retry-after"] === undefined) stop = problem;
+        refuse(index, problem);
+      }
+    },
+  });
   if (failure !== null) throw refuseUncertain(run, failure.error);
   return (await hold.ask()) !== "lost";
 }
 
 /** Why one item is not started. @throws what says nothing of it: it may have been started */
-function requireRefusal(error: unknown): Problem {
+export function requireRefusal(error: unknown): Problem {
   if (error instanceof Problem && error.code !== "INTERNAL_ERROR") return error;
   throw error;
-}
-
-const NO_BYTES = new Uint8Array();
-
-/** What is under way at one time, by number and bytes. */
-function createFlow() {
-  const underWay = new Set<Promise<void>>();
-  let bytesUnderWay = 0;
-  let failure: { readonly error: unknown } | null = null;
-  return {
-    admit: async (bytes: number): Promise<void> => {
-      const isFull = () =>
-        underWay.size >= MAX_ITEMS_UNDER_WAY ||
-        (underWay.size > 0 && bytesUnderWay + bytes > MAX_BYTES_UNDER_WAY);
-      while (isFull()) await Promise.race(underWay);
-    },
-    /** The work's own refusals are no failures. */
-    add: (bytes: number, work: Promise<void>): void => {
-      bytesUnderWay += bytes;
-      const ended = work
-        .catch((error: unknown) => {
-          failure ??= { error };
-        })
-        .finally(() => {
-          bytesUnderWay -= bytes;
-          underWay.delete(ended);
-        });
-      underWay.add(ended);
-    },
-    settle: async (): Promise<void> => {
-      await Promise.all(underWay);
-    },
-    /** The first one. */
-    failure: () => failure,
-  };
 }
 
 /** UNAVAILABLE would say that nothing was accepted. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LimitLine, LimitPlaces } from "../store/limit-line.ts";
-import { explainLimit, foreseeLimit } from "./waiting-limits.ts";
+import { explainLimit, foreseeLimit, takePlaces } from "./waiting-limits.ts";
 
 const OWN: LimitLine = {
   limitKey: "service",
@@ -26,6 +26,10 @@ const explainUnseen = (line: LimitLine) => explainLimit(limited("z"), [line], DU
 const explainByOthers = (more: Partial<LimitLine>) =>
   explainLimit(limited("a"), [other(0, 1, more)], DURATIONS);
 const FREE: LimitPlaces = { ofService: 3, ofOwner: 2, taken: 2, takenByOwner: 1, held: 0 };
+const countTaken = (count: number, more: Partial<LimitPlaces> = {}) => {
+  const { taken, takenByOwner, held } = takePlaces({ ...FREE, ...more }, count);
+  return [taken, takenByOwner, held];
+};
 const foresee = (places: Partial<LimitPlaces>, lines: readonly LimitLine[] | null = []) =>
   foreseeLimit(
     { ownerId: "own", limitKey: "service" },
@@ -110,4 +114,13 @@ test("one that is started now waits where its owner waits, or where all places o
   // Of its owner only what is held at this moment counts.
   expect(foresee({ takenByOwner: 2, held: 5 }, [OWN])).toEqual({ reason: "SUBSCRIPTION_LIMIT", position: 5 });
   expect(foresee({ ofOwner: null, held: 1 })).toEqual({ reason: "SERVICE_LIMIT", position: 1 });
+});
+
+test("of those that are started together as many get a place as there are, and the others are held", () => {
+  expect(countTaken(0)).toEqual([2, 1, 0]);
+  expect(countTaken(1)).toEqual([3, 2, 0]);
+  expect(countTaken(4)).toEqual([3, 2, 3]);
+  expect(countTaken(4, { ofService: null, ofOwner: null })).toEqual([6, 5, 0]);
+  // Those that wait already come before.
+  expect(countTaken(4, { held: 2 })).toEqual([2, 1, 6]);
 });

@@ -56,6 +56,20 @@ function countLeft({ ofOwner, ofService, taken, takenByOwner }: Places) {
   return { ofOwner: (ofOwner ?? Infinity) - takenByOwner, ofService: (ofService ?? Infinity) - taken };
 }
 
+/** The same once so many of its owner were started: as many have a place as there are, the others are held. */
+export function takePlaces(places: LimitPlaces, count: number): LimitPlaces {
+  const { ofOwner, ofService } = countLeft(places);
+  const free = places.held > 0 ? 0 : Math.max(0, Math.min(ofOwner, ofService));
+  const placed = Math.min(free, count);
+  const { taken, takenByOwner, held } = places;
+  return {
+    ...places,
+    taken: taken + placed,
+    takenByOwner: takenByOwner + placed,
+    held: held + count - placed,
+  };
+}
+
 /** How many of its owner are before it; -1: unknown. */
 function findTurn(id: string | null, { held, firstIds }: LimitLine): number {
   if (id !== null) return firstIds.indexOf(id);

@@ -10,7 +10,7 @@ import type { ExecutionRecord, ExecutionStore, QueuePlace, QueuedState } from ".
 import type { ForeseenStart, StartOutlook } from "../store/start-outlook.ts";
 import type { DelayedState } from "../store/held.ts";
 import type { LimitLine } from "../store/limit-line.ts";
-import { explainLimit, foreseeLimit } from "./waiting-limits.ts";
+import { explainLimit, foreseeLimit, takePlaces } from "./waiting-limits.ts";
 import { createDurations } from "./durations.ts";
 import type { Durations } from "./durations.ts";
 import type { RateMeter } from "./rate-meter.ts";
@@ -58,10 +58,11 @@ interface Situation {
 export interface WaitingTeller {
   /** The record, with `waiting` and `retryAfterSeconds` where it is not final. Without waiting itself. */
   readonly describe: (record: ExecutionRecord) => ExecutionRecord;
-  /** What an execution would wait for that is created now, and how long such runs take. */
+  /** What an execution would wait for that is created now, after so many like it of the same owner, and how long such runs take. */
   readonly foresee: (
     start: ForeseenStart,
     outlook: Pick<StartOutlook, "place" | "hasRoom" | "places">,
+    before?: number,
   ) => Promise<{ readonly waiting: Waiting; readonly durations: Durations | null }>;
 }
 
@@ -101,6 +102,7 @@ export function createWaiting(
     foresee: async (
       { owner, versionId, resources, startAt = -Infinity, limitKey = null },
       { place, hasRoom, places },
+      before = 0,
     ) => {
       const [workers, queue, durations, limits] = await Promise.all([
         readWorkers.settle(),
@@ -110,16 +112,13 @@ export function createWaiting(
       ]);
       if (startAt > readTime()) return { waiting: describeStartAt(startAt, readTime()), durations };
       if (limitKey !== null && places !== undefined) {
-        const known = { places, lines: limits, durations };
+        const known = { places: takePlaces(places, before), lines: limits, durations };
         const limited = foreseeLimit({ ownerId: owner.id, limitKey }, known);
         if (limited !== null) return { waiting: limited, durations };
       }
-      const live = { ...place, isPausing: false };
-      const waiting = explain(
-        { id: LAST_ID, resources, live },
-        { workers, queue, durations, rate: readRate() },
-        readTime(),
-      );
+      const wanted = { id: LAST_ID, resources, live: { ...place, isPausing: false } };
+      const situation = { workers, queue, durations, rate: readRate() };
+      const waiting = explain(wanted, situation, readTime(), before);
       // Nothing is before it that would take the room.
       const isNext = hasRoom && waiting.position === 0;
       return { waiting: isNext ? { ...waiting, estimateSeconds: 1 } : waiting, durations };
@@ -155,7 +154,7 @@ function describeStartAt(startAt: number, time: number) {
 }
 
 function describePending(record: ExecutionRecord, situation: Situation, time: number): ExecutionRecord {
-  const waiting = explain(record, situation, time);
+  const waiting = explain(record, situation, time, 0);
   return { ...record, waiting, retryAfterSeconds: boundRetry(waiting.estimateSeconds ?? 1) };
 }
 
@@ -163,6 +162,7 @@ function explain(
   { id, resources, live }: Pick<ExecutionRecord, "id" | "resources" | "live">,
   situation: Situation,
   time: number,
+  before: number,
 ): Waiting {
   const { workers, queue } = situation;
   if (workers?.length === 0) return { reason: "NO_WORKER" };
@@ -172,8 +172,9 @@ function explain(
   if (live.retryAt !== undefined)
     return { reason: "RETRY", estimateSeconds: toSeconds((live.retryAt - time) / SECOND) };
   if (live.isPausing) return { reason: "SETBACK" };
-  const position = queue === null ? null : findPosition({ ...live, id }, queue);
-  if (position === null) return { reason: "QUEUE" };
+  const found = queue === null ? null : findPosition({ ...live, id }, queue);
+  if (found === null) return { reason: "QUEUE" };
+  const position = found + before;
   const estimateSeconds = estimateStart(position, resources, situation);
   return { reason: "QUEUE", position, ...(estimateSeconds === null ? {} : { estimateSeconds }) };
 }

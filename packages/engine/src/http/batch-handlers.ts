@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { MAX_BATCH_ITEMS } from "@platform/contract/batch";
 import { Problem } from "@platform/contract/problems";
+import { DRY_RUN } from "@platform/contract/rehearsal";
 import type { SERVICE_API } from "@platform/contract/service-api";
 import { isUuid } from "../base/uuid.ts";
 import { readTraceContext } from "../base/trace-context.ts";
@@ -9,9 +10,10 @@ import type { GrantedStarts } from "../executions/start-items.ts";
 import { describeBatchKey } from "./idempotency-key.ts";
 import { linkNext, parsePage } from "./paging.ts";
 import { prefersDryRun } from "./prefer.ts";
+import { toBatchRehearsalAnswer } from "./present-rehearsal.ts";
 import { REPLAYED } from "./start-execution.ts";
 import type { StartOptions } from "./start-execution.ts";
-import type { OperationHandlers } from "./types.ts";
+import type { OperationHandlers, OperationReply } from "./types.ts";
 
 type BatchHandlers<C> = Pick<
   OperationHandlers<typeof SERVICE_API, C>,
@@ -46,8 +48,7 @@ export function createBatchHandlers<C>(options: StartOptions<C>): BatchHandlers<
 function createStartHandler<C>(options: StartOptions<C>): BatchHandlers<C>["startBatch"] {
   const { executions, ownerOf, targetOf, baseOf, uncountStart } = options;
   return async ({ http, caller, body }) => {
-    // Never taken for a start: who prefers this wants nothing to happen.
-    if (prefersDryRun(http)) throw refuseRehearsal();
+    if (prefersDryRun(http)) return await rehearse(options, { http, caller, body });
     let isCounted = false;
     const view = await executions.batches.start(ownerOf(caller), {
       body,
@@ -56,7 +57,7 @@ function createStartHandler<C>(options: StartOptions<C>): BatchHandlers<C>["star
       findTarget: () => targetOf(caller, http),
       countStarts: async (count) => {
         isCounted = count > 0;
-        return await countAll(options, { caller, http, count });
+        return await grantAll(options.countStarts, { caller, http, count });
       },
     });
     if (!isCounted) uncountStart?.(caller, http);
@@ -68,21 +69,36 @@ function createStartHandler<C>(options: StartOptions<C>): BatchHandlers<C>["star
   };
 }
 
-/** The request itself was counted as a start before it was read. */
-async function countAll<C>(
-  { countStarts }: StartOptions<C>,
-  { caller, http, count }: { readonly caller: C; readonly http: FastifyRequest; readonly count: number },
-): Promise<GrantedStarts> {
-  if (countStarts === undefined || count === 0) return { granted: count, refusal: null };
-  const { granted, refusal } = await countStarts(caller, http, count - 1);
-  return { granted: granted + 1, refusal };
+/** What the start would be answered, but nothing is created: what its key has started before is there already. */
+async function rehearse<C>(
+  options: StartOptions<C>,
+  { http, caller, body }: { readonly http: FastifyRequest; readonly caller: C; readonly body: Uint8Array },
+): Promise<OperationReply<(typeof SERVICE_API)["startBatch"]>> {
+  const { executions, ownerOf, targetOf, baseOf, rehearseStarts } = options;
+  const owner = ownerOf(caller);
+  const key = describeBatchKey(http, body);
+  const applied = { "preference-applied": DRY_RUN };
+  const known = key === undefined ? null : await executions.batches.findStarted(owner.id, key);
+  if (known !== null) {
+    const headers = { ...applied, [REPLAYED]: "true", location: `${baseOf(http)}/batch/${known.batch.id}` };
+    return { status: 201, headers, body: JSON.stringify(toBatch(known, ALL_ITEMS)) };
+  }
+  const found = await executions.rehearseBatch(owner, {
+    body,
+    target: await targetOf(caller, http),
+    grantStarts: async (count) => await grantAll(rehearseStarts, { caller, http, count }),
+  });
+  return { status: 200, headers: applied, body: JSON.stringify(toBatchRehearsalAnswer(found)) };
 }
 
-function refuseRehearsal(): Problem {
-  return new Problem(
-    "INVALID_INPUT",
-    "A batch cannot be rehearsed; nothing was started. Rehearse the start of one of its items.",
-  );
+/** The request itself was counted before it was read. */
+async function grantAll<C>(
+  grant: StartOptions<C>["countStarts"],
+  { caller, http, count }: { readonly caller: C; readonly http: FastifyRequest; readonly count: number },
+): Promise<GrantedStarts> {
+  if (grant === undefined || count === 0) return { granted: count, refusal: null };
+  const { granted, refusal } = await grant(caller, http, count - 1);
+  return { granted: granted + 1, refusal };
 }
 
 /** @throws Problem NOT_FOUND for what no batch is called */

@@ -108,12 +108,6 @@ describe("a batch", () => {
     expect([other.statusCode, other.headers["allow"]]).toEqual([405, "POST"]);
   });
 
-  test("that is to be rehearsed is refused, and starts nothing", async () => {
-    const answer = await sendItems([{}], { headers: { prefer: "dry-run" } });
-    expect([answer.statusCode, answer.json().code]).toEqual([400, "INVALID_INPUT"]);
-    expect((await read("/hosted/")).json()).toEqual([]);
-  });
-
   test("beyond the limits of the queue refuses what has no place, with the time after which there may be", async () => {
     const { items, refused } = (await sendItems(Array.from({ length: 310 }, () => ({})))).json<Batch>();
     expect(refused).toBe(10);

@@ -1,6 +1,9 @@
 import { formatTimestamp } from "@platform/contract/execution";
+import type { BatchRehearsal as BatchRehearsalAnswer } from "@platform/contract/batch";
 import type { Rehearsal as RehearsalAnswer } from "@platform/contract/rehearsal";
 import { SECOND } from "../base/time.ts";
+import { describeRefused, listRefused } from "../executions/batch-view.ts";
+import type { BatchRehearsal } from "../executions/rehearse-batch.ts";
 import type { Rehearsal } from "../executions/rehearse.ts";
 import type { ExecutionQuota } from "../store/quota.ts";
 
@@ -28,6 +31,21 @@ export function toRehearsalAnswer({
     resources: { cpu: resources.cpu, memory: resources.memory },
     timeoutSeconds,
     ...(startBy === null ? {} : { startBy: formatTimestamp(startBy) }),
+  };
+}
+
+/** The rehearsal of a batch as callers see it. */
+export function toBatchRehearsalAnswer({ total, found, refusals }: BatchRehearsal): BatchRehearsalAnswer {
+  const refused = listRefused(refusals);
+  const items = [
+    ...[...found].map(([index, rehearsal]) => ({ index, rehearsal: toRehearsalAnswer(rehearsal) })),
+    ...[...refused].map(([index, refusal]) => describeRefused(index, refusal)),
+  ];
+  return {
+    valid: refused.size === 0,
+    total,
+    refused: refused.size,
+    items: items.sort((a, b) => a.index - b.index),
   };
 }
 

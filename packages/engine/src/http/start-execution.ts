@@ -30,6 +30,8 @@ export interface StartOptions<C> {
   readonly baseOf: (request: FastifyRequest) => string;
   /** Takes back that a request was counted as a start, since it was none. Missing: starts are not counted. */
   readonly uncountStart?: (caller: C, request: FastifyRequest) => void;
+  /** How many further starts of a request would be granted that was counted as one rehearsal, which is counted. Missing: starts are not counted. */
+  readonly rehearseStarts?: (caller: C, request: FastifyRequest, count: number) => Promise<GrantedStarts>;
   /** Counts the further starts of a request that was counted as one. Missing: starts are not counted. */
   readonly countStarts?: (caller: C, request: FastifyRequest, count: number) => Promise<GrantedStarts>;
 }

@@ -79,6 +79,8 @@ export interface BatchStore {
     ids: readonly string[],
     ownerId: string,
   ) => Promise<ReadonlyMap<string, ExecutionStatus>>;
+  /** What the owner's key has created; null: no batch that is there. @throws Problem IDEMPOTENCY_CONFLICT when it was used with another request */
+  readonly findKeyedBatch: (ownerId: string, key: IdempotencyKey) => Promise<BatchRecord | null>;
   /** Has no more of it started. Null: the owner has no such batch. */
   readonly cancelBatch: (id: string, ownerId: string) => Promise<BatchRecord | null>;
   /** Cancels those of the owner's that have not ended, as `cancel` does one. */

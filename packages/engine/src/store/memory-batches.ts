@@ -61,6 +61,8 @@ export function createMemoryBatches(
       return (found.batch = { ...found.batch, refusals });
     },
     findBatch: async (id, ownerId) => findOwned(id, ownerId)?.batch ?? null,
+    findKeyedBatch: async (ownerId, key) =>
+      findOwned(keys.find(ownerId, key)?.id ?? "", ownerId)?.batch ?? null,
     readStates: async (ids, ownerId) => {
       const states = new Map<string, ExecutionStatus>();
       for (const id of ids) {

@@ -6,6 +6,8 @@ import type { ExecutionQuota } from "./quota.ts";
 export interface StartOutlook {
   /** Of its owner, before the start; missing: there is no cap. */
   readonly quota?: ExecutionQuota;
+  /** The same after so many starts before it; missing: nothing limits these. @throws Problem QUOTA_EXCEEDED, RATE_LIMITED */
+  readonly quotaAfter?: (started: number) => ExecutionQuota | undefined;
   /** By the plan of its owner; missing: there is none. */
   readonly price?: StartPrice;
   /** The place in the queue that it would get. */

@@ -74,6 +74,8 @@ export function describeBatches(use: Use): void {
       isRepeated: true,
     });
     expect(await store.findBatch(second.id, owner.id)).toBeNull();
+    expect(await store.findKeyedBatch(owner.id, key)).toMatchObject({ id: first.id, refusals: [] });
+    expect(await store.findKeyedBatch(createOwner().id, key)).toBeNull();
   });
 
   test("its starting is taken over once its holder is late, by who has the batch", async () => {
@@ -104,6 +106,7 @@ export function describeBatches(use: Use): void {
     const conflict = { code: "IDEMPOTENCY_CONFLICT" };
     const key = createKey("batch", Buffer.from("other"));
     await expect(store.openBatch(createBatch(owner, { key }), true)).rejects.toMatchObject(conflict);
+    await expect(store.findKeyedBatch(owner.id, key)).rejects.toMatchObject(conflict);
     await expect(store.create(createExecution({ owner, key }))).rejects.toMatchObject(conflict);
     await store.create(createExecution({ owner, key: createKey("start") }));
     const used = createKey("start", Buffer.from("other"));

@@ -23,7 +23,7 @@ export interface JobDeps {
   /** Told of each job that was started. */
   readonly noteStart: (caller: PlatformCaller, request: FastifyRequest, serviceKey: string) => Promise<void>;
   readonly receipts: ReceiptIssuer;
-  readonly limits: Pick<WriteLimits, "giveBackStart" | "countStarts">;
+  readonly limits: Pick<WriteLimits, "giveBackStart" | "countStarts" | "rehearseStarts">;
   /** Path of the jobs as callers see it, without a final slash. */
   readonly basePath: string;
 }
@@ -42,6 +42,7 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
     targetOf: (caller, request) => findTarget(deps.versions, caller, request),
     baseOf: () => deps.basePath,
     uncountStart: deps.limits.giveBackStart,
+    rehearseStarts: (caller, _request, count) => deps.limits.rehearseStarts(caller, count),
     countStarts: (caller, _request, count) => deps.limits.countStarts(caller, count),
   });
   const note = async <

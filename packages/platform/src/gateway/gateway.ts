@@ -141,10 +141,11 @@ function describeWrongSecret(
 /** What counts the starts of callers. */
 function countStarts(
   limits: StartLimits,
-): Pick<ServiceApiOptions<ServiceCaller>, "limit" | "countStarts" | "uncountStart"> {
+): Pick<ServiceApiOptions<ServiceCaller>, "limit" | "countStarts" | "rehearseStarts" | "uncountStart"> {
   return {
     limit: (caller, rate, reply) => (rate === "start" ? limitStart(limits, caller, reply) : undefined),
     countStarts: (caller, request, count) => limits.countMore(toStarter(caller, request), count),
+    rehearseStarts: (caller, request, count) => limits.rehearseMore(toStarter(caller, request), count),
     uncountStart: (caller, request) => limits.giveBack(toStarter(caller, request)),
   };
 }

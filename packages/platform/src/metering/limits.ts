@@ -81,6 +81,27 @@ export async function rehearseLimits(reserve: RateReserve, limits: readonly Limi
   return peekAtAll(reserve, limits);
 }
 
+/**
+ * Counts so many rehearsals more of a request that was counted as one, as many as each limit has left; of these, as many are granted as there are starts
+ * left besides the one that the request itself would be.
+ *
+ * @throws Problem UNAVAILABLE
+ */
+export async function rehearseUpTo(
+  reserve: RateReserve,
+  limits: readonly Limit[],
+  count: number,
+): Promise<Granted> {
+  let { granted, refusal } = await takeUpTo(reserve, limits.map(toRehearsals), count);
+  for (const limit of limits) {
+    const { left } = await reserve.peek(limit.allowance);
+    if (left - 1 >= granted) continue;
+    granted = Math.max(0, left - 1);
+    refusal = createProblem(limit, Math.max(1, Math.ceil(1 / limit.allowance.perSecond)), {});
+  }
+  return { granted, refusal };
+}
+
 function toRehearsals({ name, refusal, allowance }: Limit): Limit {
   return {
     name: `rehearsals-${name}`,

@@ -1,4 +1,11 @@
-import { allowPerSecond, giveBackToAll, rehearseLimits, takeFromAll, takeUpTo } from "./limits.ts";
+import {
+  allowPerSecond,
+  giveBackToAll,
+  rehearseLimits,
+  rehearseUpTo,
+  takeFromAll,
+  takeUpTo,
+} from "./limits.ts";
 import type { Granted, Limit, LimitHeaders } from "./limits.ts";
 import type { RateReserve } from "./rate-reserve.ts";
 
@@ -16,6 +23,8 @@ export interface StartLimits {
   readonly count: (starter: Starter) => LimitHeaders | Promise<LimitHeaders>;
   /** Counts a rehearsal, and no start. The answer's headers say what is left of starts. @throws Problem that a start would get */
   readonly rehearse: (starter: Starter) => Promise<LimitHeaders>;
+  /** Counts so many further rehearsals of a request that was counted as one, and no start; so many starts would be granted. @throws Problem UNAVAILABLE */
+  readonly rehearseMore: (starter: Starter, count: number) => Promise<Granted>;
   /** So many further starts of a request that was counted as one; fewer may be granted. @throws Problem UNAVAILABLE */
   readonly countMore: (starter: Starter, count: number) => Promise<Granted>;
   /** What was counted turned out to be no start. */
@@ -54,6 +63,7 @@ export function createStartLimits({ reserve, startsPerSecond }: StartLimitsOptio
   return {
     count: (starter) => takeFromAll(reserve, listLimits(starter)),
     rehearse: (starter) => rehearseLimits(reserve, listLimits(starter)),
+    rehearseMore: (starter, count) => rehearseUpTo(reserve, listLimits(starter), count),
     countMore: (starter, count) => takeUpTo(reserve, listLimits(starter), count),
     giveBack: (starter) => giveBackToAll(reserve, listLimits(starter)),
   };

@@ -1,5 +1,12 @@
 import type { RateClass } from "@platform/contract/operation";
-import { allowPerSecond, giveBackToAll, rehearseLimits, takeFromAll, takeUpTo } from "./limits.ts";
+import {
+  allowPerSecond,
+  giveBackToAll,
+  rehearseLimits,
+  rehearseUpTo,
+  takeFromAll,
+  takeUpTo,
+} from "./limits.ts";
 import type { Granted, Limit, LimitHeaders } from "./limits.ts";
 import type { RateReserve } from "./rate-reserve.ts";
 
@@ -15,6 +22,8 @@ export interface WriteLimits {
   readonly count: (writer: Writer, rate: RateClass) => LimitHeaders | Promise<LimitHeaders> | null;
   /** Counts a rehearsal of a job, and no start. @throws Problem that a start would get */
   readonly rehearse: (writer: Writer) => Promise<LimitHeaders>;
+  /** Counts so many further rehearsals of a request that was counted as one, and no start; so many starts would be granted. @throws Problem UNAVAILABLE */
+  readonly rehearseStarts: (writer: Writer, count: number) => Promise<Granted>;
   /** So many further starts of a request that was counted as one; fewer may be granted. @throws Problem UNAVAILABLE */
   readonly countStarts: (writer: Writer, count: number) => Promise<Granted>;
   /** What was counted turned out to be no start. */
@@ -57,6 +66,7 @@ export function createWriteLimits(options: WriteLimitsOptions): WriteLimits {
   ];
   return {
     rehearse: (writer) => rehearseLimits(reserve, listStarts(writer)),
+    rehearseStarts: (writer, count) => rehearseUpTo(reserve, listStarts(writer), count),
     countStarts: (writer, count) => takeUpTo(reserve, listStarts(writer), count),
     giveBackStart: (writer) => giveBackToAll(reserve, listStarts(writer)),
     count: (writer, rate) => {

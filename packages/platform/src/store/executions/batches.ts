@@ -48,6 +48,12 @@ export function createBatchStore(database: Database, noteCancelled: NoteCancelle
       if (!isUuid(id) || !isUuid(ownerId)) return null;
       return await findBatch(database, id, ownerId);
     },
+    findKeyedBatch: async (ownerId, key) => {
+      const known = await findKey(database, ownerId, key);
+      if (known === null) return null;
+      if (known.requestHash !== key.requestHash) throw new Problem("IDEMPOTENCY_CONFLICT");
+      return await findBatch(database, known.executionId, ownerId);
+    },
     readStates: (ids, ownerId) => readStates(database, ids, ownerId),
     cancelBatch: (id, ownerId) => cancelBatch(database, id, ownerId),
     cancelMany: async (ids, ownerId) => noteCancelled((await cancelMany(database.query, ids, ownerId)).ended),

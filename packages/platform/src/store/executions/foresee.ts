@@ -1,6 +1,7 @@
 import { DAY } from "@platform/engine/base/time";
 import { getLowestUuid } from "@platform/engine/base/uuid";
 import type { LimitPlaces } from "@platform/engine/store/limit-line";
+import type { ExecutionQuota } from "@platform/engine/store/quota";
 import type { ForeseenStart, StartOutlook, StartPrice } from "@platform/engine/store/start-outlook";
 import type { Database } from "../../postgres/database.ts";
 import { toStoredResources } from "../base/columns.ts";
@@ -104,17 +105,25 @@ export function createForesight(database: Database): (start: ForeseenStart) => P
     });
     if (row === undefined) throw new Error("The statement returned no row.");
     if (row.hasEnded) throw refuseEnded(owner);
-    const refusal = row.quota === null ? undefined : refuseBeyondLimit(row.quota, 0);
-    if (refusal !== undefined) throw refusal;
-    const quota = row.quota === null ? undefined : describeLeft(row.quota, 0);
+    const { quota: limits } = row;
+    const quotaAfter = limits === null ? undefined : (started: number) => requireWithin(limits, started);
+    const quota = quotaAfter?.(0);
     return {
       place: { priority: start.priority ?? 0, rank: row.rank },
       hasRoom: row.hasRoom,
       ...(row.places === null ? {} : { places: row.places }),
       ...(quota === undefined ? {} : { quota }),
+      ...(quotaAfter === undefined ? {} : { quotaAfter }),
       ...(row.price === null ? {} : { price: row.price }),
     };
   };
+}
+
+/** @throws Problem QUOTA_EXCEEDED, RATE_LIMITED */
+function requireWithin(limits: QuotaRow, started: number): ExecutionQuota | undefined {
+  const refusal = refuseBeyondLimit(limits, started);
+  if (refusal !== undefined) throw refusal;
+  return describeLeft(limits, started);
 }
 
 function toParameters(
