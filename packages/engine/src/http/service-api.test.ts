@@ -58,6 +58,8 @@ describe("start", () => {
     ["application/json", "[]", 400, "INVALID_INPUT"],
     ["application/json", '{"params":{"shots":"many"}}', 400, "INVALID_INPUT"],
     ["application/json", `{"data":{"a":"${"x".repeat(3_000_000)}"}}`, 413, "INPUT_TOO_LARGE"],
+    // Nobody tells it.
+    ["application/json", '{"webhookUrl":"https://example.org/"}', 400, "INVALID_INPUT"],
   ])("refuses a body of %s with a code and a detail", async (type, payload, status, code) => {
     const response = await scene.app.inject({
       method: "POST",

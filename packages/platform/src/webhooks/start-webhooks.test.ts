@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { emptyQueue } from "@platform/engine/testing/execution-fixtures";
+import { describeChange } from "@platform/engine/webhooks/message";
+import { fanOut } from "../store/webhooks/fan-out.ts";
 import { removeOldDeliveries } from "../store/webhooks/remove-old.ts";
 import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
@@ -149,6 +151,24 @@ test("410 of one URL fails its message alone; it can be sent again, and the webh
   await start({ webhookUrl: at("/resumed") });
   await emptyQueue(scene.store);
   await expect.poll(() => scene.at("/resumed").length).toBe(1);
+  expect(await scene.run("select 1 from webhook_delivery where url = $1", at("/paused"))).toEqual([]);
+});
+
+test("what waits when it is paused is not sent until it is resumed", async () => {
+  await start({ webhookUrl: at("/waits") });
+  const { path } = await rotate();
+  await emptyQueue(scene.store);
+  await expect
+    .poll(async () => {
+      await fanOut(scene.home.database, describeChange);
+      return (await list(path)).length;
+    })
+    .toBe(1);
+  const claim = async () => await scene.instance.stores.deliveries.claim("one", 256, 60);
+  await call(user, `PUT ${path}`, { isPaused: true });
+  expect(await claim()).toEqual([]);
+  await call(user, `PUT ${path}`, { isPaused: false });
+  expect(await claim()).toMatchObject([{ url: at("/waits") }]);
 });
 
 test("it can be made before the first start, with other events", async () => {
@@ -165,13 +185,15 @@ test("it can be made before the first start, with other events", async () => {
 });
 
 test("an origin that hangs has two calls, and delays no other of the same application", async () => {
-  scene.answers.set("/hangs", () => undefined);
-  for (let count = 0; count < 100; count++) await start({ webhookUrl: at("/hangs", "127.0.0.2") });
+  const paths = ["/hangs", "/hangs-too"];
+  for (const path of paths) scene.answers.set(path, () => undefined);
+  for (let count = 0; count < 50; count++)
+    for (const path of paths) await start({ webhookUrl: at(path, "127.0.0.2") });
   for (let count = 0; count < 3; count++) await start({ webhookUrl: at("/prompt") });
   scene.start();
   await emptyQueue(scene.store);
   await expect.poll(() => scene.at("/prompt").length).toBe(3);
-  expect(scene.at("/hangs")).toHaveLength(2);
+  expect(paths.flatMap(scene.at)).toHaveLength(2);
 });
 
 test.each([
@@ -214,17 +236,33 @@ test("it is deleted with the application, whose messages are sent no more and re
   expect(await scene.run("select 1 from webhook")).toEqual([]);
 });
 
-test("of each webhook the last 10,000 messages that do not wait are kept", async () => {
+test("of each webhook the last 10,000 messages that do not wait are kept, for a week", async () => {
   await start({ webhookUrl: at("/kept") });
   const { id } = await rotate();
+  const { body } = await call(user, "POST /applications/jobs/webhooks", { url: at("/jobs") });
+  const add = async (webhookId: string, first: number, last: number) =>
+    await scene.run(
+      `insert into webhook_delivery (id, webhook_id, event, body, status)
+        select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, 'x', '{}', case when n = 1 then 'PENDING' else 'FAILED' end
+        from generate_series($2::int, $3::int) n`,
+      webhookId,
+      first,
+      last,
+    );
+  await add(id, 1, 10_006);
+  // Of another webhook, made before all others: it has few.
+  await scene.run("update webhook_delivery set id = ('1' || substr(id::text, 2))::uuid");
+  await add(String(body["id"]), 2, 4);
   await scene.run(
-    `insert into webhook_delivery (id, webhook_id, event, body, status)
-      select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, 'x', '{}', case when n = 1 then 'PENDING' else 'FAILED' end
-      from generate_series(1, 10006) n`,
-    id,
+    "update webhook_delivery set created_at = now() - case when id::text like '%3' then interval '8 days' else interval '6 days' end where webhook_id = $1",
+    String(body["id"]),
   );
-  expect(await removeOldDeliveries(scene.home.database)).toBe(5);
-  expect(
-    await scene.run("select min(id::text) as oldest from webhook_delivery where status = 'FAILED'"),
-  ).toEqual([{ oldest: "00000000-0000-7000-8000-000000000007" }]);
+  // Five beyond the last of the one, and what is of eight days ago of the other.
+  expect(await removeOldDeliveries(scene.home.database)).toBe(6);
+  const oldest =
+    "select min(id::text) as oldest, count(*)::int from webhook_delivery where webhook_id = $1 and status = 'FAILED'";
+  expect([...(await scene.run(oldest, id)), ...(await scene.run(oldest, String(body["id"])))]).toEqual([
+    { oldest: "10000000-0000-7000-8000-000000000007", count: 10_000 },
+    { oldest: "00000000-0000-7000-8000-000000000002", count: 2 },
+  ]);
 });
