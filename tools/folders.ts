@@ -247,6 +247,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/secrets",
     "platform/store/versions",
   ],
+  "platform/clients": ["engine/base"],
   "platform/access": [
     "engine/base",
     "engine/executions",

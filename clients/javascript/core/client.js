@@ -1,0 +1,192 @@
+import { ExecutionFailed, ExecutionUnknown, OutOfTime, WaitTimeout } from "./errors.js";
+import {
+  ANSWER_MS,
+  VERSION,
+  pauseBefore,
+  readRetryAfter,
+  refuse,
+  send,
+  sleep,
+  timeLeft,
+} from "./transport.js";
+import { Tokens } from "./tokens.js";
+import { Result, encodeStart } from "./values.js";
+
+const SECOND = 1_000;
+const LONG_POLL_SECONDS = 30;
+const PAGE = 100;
+
+/**
+ * Starts executions of a service and fetches what becomes of them. What is left out comes from the environment:
+ * PLATFORM_SERVICE_ENDPOINT, PLATFORM_ACCESS_KEY_ID, PLATFORM_ACCESS_KEY_SECRET and PLATFORM_TOKEN_URL. Without a key,
+ * requests carry no token: `platform serve` needs none.
+ */
+export class Client {
+  #endpoint;
+  #tokens = null;
+
+  constructor(options = {}) {
+    const endpoint = options.endpoint ?? readEnvironment("PLATFORM_SERVICE_ENDPOINT");
+    if (!endpoint) throw new TypeError("An endpoint is needed, or PLATFORM_SERVICE_ENDPOINT.");
+    this.#endpoint = endpoint.replace(/\/+$/u, "");
+    const keyId = options.keyId ?? readEnvironment("PLATFORM_ACCESS_KEY_ID");
+    const secret = options.secret ?? readEnvironment("PLATFORM_ACCESS_KEY_SECRET");
+    const url = options.tokenUrl ?? readEnvironment("PLATFORM_TOKEN_URL") ?? guessTokenUrl(this.#endpoint);
+    if (keyId && secret) this.#tokens = new Tokens(url, { keyId, secret });
+  }
+
+  get endpoint() {
+    return this.#endpoint;
+  }
+
+  /** Uses another key from now on, such as the one that replaces the former. */
+  useKey(keyId, secret) {
+    if (this.#tokens === null) throw new TypeError("The client was made without a key.");
+    this.#tokens.useKey({ keyId, secret });
+  }
+
+  /** Starts an execution, once, however often the request has to be sent. */
+  async start(data, params, { more, idempotencyKey = createKey() } = {}) {
+    const headers = { "content-type": "application/json", "idempotency-key": idempotencyKey };
+    const response = await this.#send("POST", "/", { headers, body: encodeStart(data, params, more) });
+    return readJson(response);
+  }
+
+  /** The state at present. */
+  async state(id) {
+    return readJson(await this.#send("GET", toPath(id)));
+  }
+
+  /** Waits until the execution has ended, however it ended. @throws WaitTimeout not within `timeout` seconds; it goes on */
+  async wait(id, { timeout = Infinity } = {}) {
+    const until = performance.now() + timeout * SECOND;
+    for (let early = 1; ;) {
+      const { execution, headers } = await this.#look(id, until).catch((error) => {
+        throw error instanceof OutOfTime ? new WaitTimeout(id, timeout, { cause: error }) : error;
+      });
+      if (execution.terminal) return execution;
+      const left = timeLeft(until);
+      if (left === 0) throw new WaitTimeout(id, timeout);
+      if (headers.get("preference-applied")?.includes("wait")) continue;
+      await sleep(Math.min(left, readRetryAfter(headers) ?? pauseBefore(early)));
+      early += 1;
+    }
+  }
+
+  /**
+   * The result of an execution that has ended.
+   *
+   * @throws ExecutionFailed, ExecutionUnknown; RequestRefused with RESULT_NOT_READY: it has not ended yet
+   */
+  async result(id) {
+    const { bytes } = await this.#send("GET", toPath(id, "result"));
+    const result = new Result(new TextDecoder().decode(bytes));
+    const { body } = result;
+    const { status } = body["_embedded"].status;
+    if (status === "SUCCEEDED") return result;
+    const NotSucceeded = status === "UNKNOWN" ? ExecutionUnknown : ExecutionFailed;
+    throw new NotSucceeded(body.code ?? status, body.detail ?? "", id, body);
+  }
+
+  /** Starts, waits, and fetches the result: see `start`, `wait` and `result`. */
+  async run(data, params, { timeout, more } = {}) {
+    const execution = await this.start(data, params, { more });
+    if (!execution.terminal) await this.wait(execution.id, { timeout });
+    return await this.result(execution.id);
+  }
+
+  /** Cancels it: what waits ends at once, what runs within seconds. */
+  async cancel(id) {
+    return readJson(await this.#send("PUT", toPath(id, "cancel")));
+  }
+
+  /** The lines so far, oldest first. */
+  async log(id) {
+    return await this.#collect(toPath(id, "log"), {}, Infinity);
+  }
+
+  /** Names of the files of the result. */
+  async files(id) {
+    return (await this.result(id)).files;
+  }
+
+  /** The content of a file of the result, as a whole in memory. */
+  async download(id, name) {
+    return (await this.#send("GET", toPath(id, "result", name))).bytes;
+  }
+
+  /** The newest executions of the subscription, at most `limit`. */
+  async list({ status, limit = PAGE } = {}) {
+    const query = { limit: String(Math.min(limit, PAGE)), ...(status === undefined ? {} : { status }) };
+    return await this.#collect("/", query, limit);
+  }
+
+  async #look(id, until) {
+    const seconds = Math.floor(Math.min(timeLeft(until) / SECOND, LONG_POLL_SECONDS));
+    const headers = seconds > 0 ? { prefer: `wait=${seconds}` } : {};
+    const response = await this.#send("GET", toPath(id), {
+      headers,
+      until,
+      answerMs: seconds * SECOND + ANSWER_MS,
+    });
+    return { execution: readJson(response), headers: response.headers };
+  }
+
+  /** The items of all pages; of a link only the cursor, so that the token stays here. */
+  async #collect(path, query, limit) {
+    const items = [];
+    for (let cursor = null; ;) {
+      const search = new URLSearchParams(cursor === null ? query : { ...query, cursor }).toString();
+      const response = await this.#send("GET", search === "" ? path : `${path}?${search}`);
+      const page = readJson(response);
+      items.push(...page);
+      cursor = readCursor(response.headers.get("link") ?? "");
+      if (page.length === 0 || cursor === null || items.length >= limit) return items.slice(0, limit);
+    }
+  }
+
+  async #send(method, path, { headers = {}, ...rest } = {}) {
+    for (let tries = 1; ; tries += 1) {
+      const token = this.#tokens?.get();
+      const sent = {
+        accept: "application/json, */*;q=0.5",
+        "user-agent": `platform-client-js/${VERSION}`,
+        ...headers,
+      };
+      if (token !== undefined) sent.authorization = `Bearer ${await token}`;
+      const response = await send(`${this.#endpoint}${path}`, { ...rest, method, headers: sent });
+      if (response.status < 400) return response;
+      if (response.status !== 401 || token === undefined || tries === 2) throw refuse(response);
+      this.#tokens.drop(token);
+    }
+  }
+}
+
+function readJson({ bytes }) {
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+function toPath(...names) {
+  return names.map((name) => `/${encodeURIComponent(name)}`).join("");
+}
+
+/** The token endpoint stands beside the services: `{gateway}/{key}/{name}/{version}`. */
+function guessTokenUrl(endpoint) {
+  return `${endpoint.split("/").slice(0, -3).join("/")}/token`;
+}
+
+function readCursor(link) {
+  const url = /<([^>]*)>[^,]*rel="?next/u.exec(link)?.[1];
+  return url === undefined ? null : new URLSearchParams(url.split("?")[1] ?? "").get("cursor");
+}
+
+/** Node.js and Bun have `process`, Deno too; a browser has none. */
+function readEnvironment(name) {
+  return globalThis.process?.env?.[name];
+}
+
+/** Not `randomUUID`, which a browser has on secure pages only. */
+function createKey() {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,228 @@
+/** What the client promises, tried on a server that answers as each test tells it: `node --test`. */
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { afterEach, test } from "node:test";
+import {
+  Client,
+  ExecutionFailed,
+  ExecutionUnknown,
+  FileReference,
+  RequestRefused,
+  ServerUnreachable,
+  WaitTimeout,
+} from "./index.js";
+
+const ID = "0198a9a4-0000-7000-8000-000000000001";
+const servers = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+/** Takes the answers in their order, the last one again and again; `0` cuts the connection. Tokens are answered apart. */
+async function serve(answers, { lifetime = 3600 } = {}) {
+  const asked = [];
+  const seen = { asked, tokens: 0 };
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    if (request.url === "/token") {
+      seen.tokens += 1;
+      return response.end(JSON.stringify({ access_token: `token-${seen.tokens}`, expires_in: lifetime }));
+    }
+    asked.push({ method: request.method, path: request.url, headers: request.headers, body });
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    if (answer === 0) return request.socket.destroy();
+    const { status = 200, headers = {}, ...rest } = answer;
+    return response.writeHead(status, headers).end(rest.text ?? JSON.stringify(rest.body));
+  });
+  servers.push(server);
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const endpoint = `http://127.0.0.1:${server.address().port}/key/name/1.0.0/`;
+  return { seen, asked, client: new Client({ endpoint, keyId: "key", secret: "secret" }) };
+}
+
+const describe = (status, more = {}) => ({
+  id: ID,
+  status,
+  terminal: ["SUCCEEDED", "FAILED", "UNKNOWN"].includes(status),
+  createdAt: "x",
+  ...more,
+});
+const end = (status, more = {}) => ({
+  ...more,
+  _links: { self: {}, status: {}, "a.txt": {} },
+  _embedded: { status: describe(status) },
+});
+const RUNNING = { body: describe("RUNNING") };
+const PENDING = { status: 201, body: describe("PENDING") };
+
+async function measure(work) {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+test("concurrent callers share one token", async () => {
+  const { seen, asked, client } = await serve([RUNNING]);
+  await Promise.all(Array.from({ length: 50 }, () => client.state(ID)));
+  assert.equal(seen.tokens, 1);
+  assert.deepEqual(new Set(asked.map(({ headers }) => headers.authorization)), new Set(["Bearer token-1"]));
+});
+
+test("a token is renewed before it expires", async () => {
+  const { seen, client } = await serve([RUNNING], { lifetime: 0.4 });
+  await client.state(ID);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  await client.state(ID);
+  assert.equal(seen.tokens, 2);
+});
+
+test("a refused token is renewed once", async () => {
+  const refused = { status: 401, body: { code: "UNAUTHENTICATED" } };
+  const first = await serve([refused, RUNNING]);
+  await first.client.state(ID);
+  assert.equal(first.seen.tokens, 2);
+  const second = await serve([refused]);
+  await assert.rejects(second.client.state(ID), RequestRefused);
+  assert.equal(second.asked.length, 2);
+});
+
+test("another key is used from then on", async () => {
+  const { asked, client } = await serve([RUNNING]);
+  await client.state(ID);
+  client.useKey("other", "secret");
+  await client.state(ID);
+  assert.equal(asked.at(-1).headers.authorization, "Bearer token-2");
+});
+
+test("a start is sent again as it was, after a cut connection and 503", async () => {
+  const { asked, client } = await serve([
+    0,
+    { status: 503, body: {}, headers: { "retry-after": "0" } },
+    PENDING,
+  ]);
+  assert.equal((await client.start({ a: 1 })).status, "PENDING");
+  assert.equal(asked.length, 3);
+  assert.equal(new Set(asked.map(({ headers }) => headers["idempotency-key"])).size, 1);
+  assert.deepEqual(new Set(asked.map(({ body }) => body)), new Set(['{"data":{"a":1}}']));
+});
+
+test("each start has a key of its own", async () => {
+  const { asked, client } = await serve([PENDING]);
+  await client.start();
+  await client.start();
+  assert.equal(new Set(asked.map(({ headers }) => headers["idempotency-key"])).size, 2);
+});
+
+test("Retry-After is obeyed, and a long one is left to the caller", async () => {
+  const busy = { status: 429, body: { code: "RATE_LIMITED" } };
+  const first = await serve([{ ...busy, headers: { "retry-after": "1" } }, PENDING]);
+  assert.ok((await measure(() => first.client.start())) >= 1_000);
+  const second = await serve([{ ...busy, headers: { "retry-after": "3600" } }]);
+  await assert.rejects(second.client.start(), RequestRefused);
+  assert.equal(second.asked.length, 1);
+});
+
+test("other refusals are told, and not repeated", async () => {
+  const body = { code: "INVALID_INPUT", detail: "no", errors: [{ path: "/data" }] };
+  for (const status of [400, 500]) {
+    const { asked, client } = await serve([{ status, body, headers: { "x-request-id": "r1" } }]);
+    await assert.rejects(client.start(), { name: "RequestRefused", status, requestId: "r1", ...body });
+    assert.equal(asked.length, 1);
+  }
+});
+
+test("waiting asks at once where the server waits, and only `terminal` ends it", async () => {
+  const headers = { "preference-applied": "wait=30", "retry-after": "20" };
+  const { asked, client } = await serve([
+    { ...RUNNING, headers },
+    { body: describe("PAUSED"), headers },
+    { body: describe("SUCCEEDED") },
+  ]);
+  assert.ok((await measure(() => client.wait(ID))) < 5_000);
+  assert.equal(asked[0].headers.prefer, "wait=30");
+  assert.equal(asked.length, 3);
+});
+
+test("waiting pauses where the server does not wait", async () => {
+  const { client } = await serve([
+    { ...RUNNING, headers: { "retry-after": "1" } },
+    { body: describe("SUCCEEDED") },
+  ]);
+  assert.ok((await measure(() => client.wait(ID))) >= 1_000);
+});
+
+test("a timeout ends the waiting only, also while the server is away", async () => {
+  for (const answer of [RUNNING, { status: 503, body: {} }, 0]) {
+    const { asked, client } = await serve([answer]);
+    await assert.rejects(
+      client.wait(ID, { timeout: 0.2 }),
+      (error) => error instanceof WaitTimeout && error.id === ID,
+    );
+    assert.deepEqual(new Set(asked.map(({ method }) => method)), new Set(["GET"]));
+  }
+});
+
+test("what did not succeed is an error", async () => {
+  const failed = await serve([{ body: end("FAILED", { code: "TIMEOUT", detail: "late" }) }]);
+  await assert.rejects(failed.client.result(ID), (error) => {
+    assert.ok(error instanceof ExecutionFailed);
+    assert.deepEqual([error.code, error.detail, error.id], ["TIMEOUT", "late", ID]);
+    return true;
+  });
+  const unknown = await serve([{ body: end("UNKNOWN", { code: "WORKER_LOST", detail: "" }) }]);
+  await assert.rejects(unknown.client.result(ID), ExecutionUnknown);
+});
+
+test("digits and unknown members are kept", async () => {
+  const text = JSON.stringify(end("SUCCEEDED", { result: { n: 0 }, news: 1 })).replace(
+    '"n":0',
+    '"n":12345678901234567890',
+  );
+  const { client } = await serve([{ text }]);
+  const result = await client.result(ID);
+  assert.match(result.resultText, /"n":12345678901234567890/u);
+  assert.equal(result.body.news, 1);
+  assert.deepEqual(result.files, ["a.txt"]);
+  const state = await serve([{ body: describe("RUNNING", { news: 1 }) }]);
+  assert.equal((await state.client.state(ID)).news, 1);
+});
+
+test("a flat result of the local server is read", async () => {
+  const body = { result: 1, other: 2, _links: {}, _embedded: { status: { status: "SUCCEEDED" } } };
+  const { client } = await serve([{ body }]);
+  assert.deepEqual((await client.result(ID)).output, { result: 1, other: 2 });
+});
+
+test("lists follow the cursor, and never the host of a link", async () => {
+  const two = [describe("FAILED"), describe("FAILED")];
+  const { asked, client } = await serve([
+    { body: two, headers: { link: '<https://elsewhere.example/?cursor=c1&limit=3>; rel="next"' } },
+    { body: two },
+  ]);
+  assert.equal((await client.list({ status: "FAILED", limit: 3 })).length, 3);
+  assert.equal(asked[1].path, "/key/name/1.0.0/?limit=3&status=FAILED&cursor=c1");
+});
+
+test("a reference takes the place of a value", async () => {
+  const { asked, client } = await serve([PENDING]);
+  const ids = { dataPoolId: "p", dataSourceDescriptorId: "d", fileId: "f" };
+  await client.start(new FileReference(ids), { a: 1 }, { more: { startWithin: 5 } });
+  assert.deepEqual(JSON.parse(asked[0].body), { dataRef: ids, params: { a: 1 }, startWithin: 5 });
+});
+
+test("names are parts of a path", async () => {
+  const { asked, client } = await serve([RUNNING]);
+  await client.download("../../x", "a b/ü.txt");
+  assert.equal(asked[0].path, "/key/name/1.0.0/..%2F..%2Fx/result/a%20b%2F%C3%BC.txt");
+});
+
+test("a server that cannot be reached is told after five tries", async () => {
+  const { asked, client } = await serve([0]);
+  await assert.rejects(client.cancel(ID), ServerUnreachable);
+  assert.equal(asked.length, 5);
+});

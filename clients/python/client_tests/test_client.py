@@ -1,0 +1,221 @@
+"""What the client promises, tried on a server that answers as each test tells it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from platform_client import (
+    AsyncClient,
+    Client,
+    ExecutionFailed,
+    ExecutionUnknown,
+    FileReference,
+    RequestRefused,
+    ServerUnreachable,
+    WaitTimeout,
+)
+
+from .scripted_server import Answer, ScriptedServer
+
+ID = "0198a9a4-0000-7000-8000-000000000001"
+Json = dict[str, Any]
+
+
+def describe(status: str, **more: Any) -> Json:
+    terminal = status in ("SUCCEEDED", "FAILED", "UNKNOWN")
+    return {"id": ID, "status": status, "terminal": terminal, "createdAt": "x", **more}
+
+
+def end(status: str, **more: Any) -> Json:
+    return {**more, "_links": {"self": {}, "status": {}}, "_embedded": {"status": describe(status)}}
+
+
+class ClientTest(unittest.TestCase):
+    def serve(self, *answers: Answer, lifetime: float = 3600) -> tuple[ScriptedServer, Any]:
+        server = ScriptedServer(*answers, lifetime=lifetime)
+        self.addCleanup(server.close)
+        client: Client[Json, Json, Json] = Client(server.endpoint, "key", "secret")
+        self.addCleanup(client.close)
+        return server, client
+
+    def test_concurrent_callers_share_one_token(self) -> None:
+        server, client = self.serve(Answer(body=describe("RUNNING")))
+        with ThreadPoolExecutor(20) as threads:
+            list(threads.map(client.state, [ID] * 20))
+        self.assertEqual(server.tokens, 1)
+        self.assertEqual({one.headers["authorization"] for one in server.asked}, {"Bearer token-1"})
+
+    def test_a_token_is_renewed_before_it_expires(self) -> None:
+        server, client = self.serve(Answer(body=describe("RUNNING")), lifetime=0.4)
+        client.state(ID)
+        time.sleep(0.25)
+        client.state(ID)
+        self.assertEqual(server.tokens, 2)
+
+    def test_a_refused_token_is_renewed_once(self) -> None:
+        refused = Answer(401, {"code": "UNAUTHENTICATED", "detail": "no"})
+        server, client = self.serve(refused, Answer(body=describe("RUNNING")))
+        client.state(ID)
+        self.assertEqual(server.tokens, 2)
+        server, client = self.serve(refused)
+        with self.assertRaises(RequestRefused):
+            client.state(ID)
+        self.assertEqual(len(server.asked), 2)
+
+    def test_another_key_is_used_from_then_on(self) -> None:
+        server, client = self.serve(Answer(body=describe("RUNNING")))
+        client.state(ID)
+        client.use_key("other", "secret")
+        client.state(ID)
+        self.assertEqual(server.asked[-1].headers["authorization"], "Bearer token-2")
+
+    def test_a_start_is_sent_again_as_it_was_after_a_cut_connection_and_503(self) -> None:
+        away = Answer(503, {"code": "UNAVAILABLE"}, {"Retry-After": "0"})
+        server, client = self.serve(Answer(0), away, Answer(201, describe("PENDING")))
+        self.assertEqual(client.start({"a": 1}).status, "PENDING")
+        self.assertEqual(len(server.asked), 3)
+        self.assertEqual(len({one.headers["idempotency-key"] for one in server.asked}), 1)
+        self.assertEqual({one.body for one in server.asked}, {b'{"data": {"a": 1}}'})
+
+    def test_each_start_has_a_key_of_its_own(self) -> None:
+        server, client = self.serve(Answer(201, describe("PENDING")))
+        client.start()
+        client.start()
+        self.assertEqual(len({one.headers["idempotency-key"] for one in server.asked}), 2)
+
+    def test_retry_after_is_obeyed_and_a_long_one_is_left_to_the_caller(self) -> None:
+        busy = {"code": "RATE_LIMITED", "detail": "later"}
+        server, client = self.serve(
+            Answer(429, busy, {"Retry-After": "1"}), Answer(201, describe("PENDING"))
+        )
+        began = time.monotonic()
+        client.start()
+        self.assertGreaterEqual(time.monotonic() - began, 1)
+        server, client = self.serve(Answer(429, busy, {"Retry-After": "3600"}))
+        with self.assertRaises(RequestRefused):
+            client.start()
+        self.assertEqual(len(server.asked), 1)
+
+    def test_other_refusals_are_told_and_not_repeated(self) -> None:
+        body = {"code": "INVALID_INPUT", "detail": "no", "errors": [{"path": "/data"}]}
+        server, client = self.serve(Answer(400, body, {"X-Request-Id": "r1"}))
+        with self.assertRaises(RequestRefused) as caught:
+            client.start()
+        error = caught.exception
+        self.assertEqual((error.status, error.code, error.detail), (400, "INVALID_INPUT", "no"))
+        self.assertEqual((error.errors, error.request_id), ([{"path": "/data"}], "r1"))
+        self.assertEqual(len(server.asked), 1)
+
+    def test_a_500_is_not_repeated(self) -> None:
+        server, client = self.serve(Answer(500, {"code": "INTERNAL_ERROR"}))
+        with self.assertRaises(RequestRefused):
+            client.start()
+        self.assertEqual(len(server.asked), 1)
+
+    def test_waiting_asks_at_once_where_the_server_waits_and_only_terminal_ends_it(self) -> None:
+        waits = {"Preference-Applied": "wait=30", "Retry-After": "20"}
+        server, client = self.serve(
+            Answer(body=describe("RUNNING"), headers=waits),
+            Answer(body=describe("PAUSED"), headers=waits),
+            Answer(body=describe("SUCCEEDED")),
+        )
+        began = time.monotonic()
+        self.assertEqual(client.wait(ID).status, "SUCCEEDED")
+        self.assertLess(time.monotonic() - began, 5)
+        self.assertEqual(server.asked[0].headers["prefer"], "wait=30")
+
+    def test_waiting_pauses_where_the_server_does_not_wait(self) -> None:
+        _, client = self.serve(
+            Answer(body=describe("RUNNING"), headers={"Retry-After": "1"}),
+            Answer(body=describe("SUCCEEDED")),
+        )
+        began = time.monotonic()
+        client.wait(ID)
+        self.assertGreaterEqual(time.monotonic() - began, 1)
+
+    def test_a_timeout_ends_the_waiting_only_also_while_the_server_is_away(self) -> None:
+        for answer in (Answer(body=describe("RUNNING")), Answer(503), Answer(0)):
+            server, client = self.serve(answer)
+            with self.assertRaises(WaitTimeout) as caught:
+                client.wait(ID, timeout=0.2)
+            self.assertEqual(caught.exception.id, ID)
+            self.assertEqual({one.method for one in server.asked}, {"GET"})
+
+    def test_what_did_not_succeed_is_an_error(self) -> None:
+        _, client = self.serve(Answer(body=end("FAILED", code="TIMEOUT", detail="late")))
+        with self.assertRaises(ExecutionFailed) as failed:
+            client.result(ID)
+        error = failed.exception
+        self.assertEqual((error.code, error.detail, error.id), ("TIMEOUT", "late", ID))
+        _, client = self.serve(Answer(body=end("UNKNOWN", code="WORKER_LOST", detail="")))
+        with self.assertRaises(ExecutionUnknown):
+            client.result(ID)
+
+    def test_digits_and_unknown_members_are_kept(self) -> None:
+        value = {"n": 12345678901234567890123}
+        _, client = self.serve(Answer(body=end("SUCCEEDED", result=value, news=1)))
+        result = client.result(ID)
+        self.assertEqual(result.output["n"], 12345678901234567890123)
+        self.assertIn("12345678901234567890123", result.text)
+        self.assertEqual(result.body["news"], 1)
+        _, client = self.serve(Answer(body=describe("RUNNING", news=1)))
+        self.assertEqual(client.state(ID).raw["news"], 1)
+
+    def test_a_flat_result_of_the_local_server_is_read(self) -> None:
+        body = {
+            "result": 1,
+            "other": 2,
+            "_links": {},
+            "_embedded": {"status": {"status": "SUCCEEDED"}},
+        }
+        _, client = self.serve(Answer(body=body))
+        self.assertEqual(client.result(ID).value, {"result": 1, "other": 2})
+
+    def test_lists_follow_the_cursor_and_never_the_host_of_a_link(self) -> None:
+        link = '<https://elsewhere.example/list?cursor=c1&limit=2>; rel="next"'
+        server, client = self.serve(
+            Answer(body=[describe("FAILED")] * 2, headers={"Link": link}),
+            Answer(body=[describe("FAILED")] * 2),
+        )
+        self.assertEqual(len(client.list(status="FAILED", limit=3)), 3)
+        self.assertEqual(server.asked[1].path, "/key/name/1.0.0/?limit=3&status=FAILED&cursor=c1")
+
+    def test_a_reference_takes_the_place_of_a_value(self) -> None:
+        server, client = self.serve(Answer(201, describe("PENDING")))
+        client.start(FileReference("p", "d", "f"), {"a": 1}, more={"startWithin": 5})
+        reference = {"dataPoolId": "p", "dataSourceDescriptorId": "d", "fileId": "f"}
+        expected = {"dataRef": reference, "params": {"a": 1}, "startWithin": 5}
+        self.assertEqual(json.loads(server.asked[0].body), expected)
+
+    def test_names_are_parts_of_a_path(self) -> None:
+        server, client = self.serve(Answer(body={}))
+        client.download("../../x", "a b/ü.txt")
+        self.assertEqual(
+            server.asked[0].path, "/key/name/1.0.0/..%2F..%2Fx/result/a%20b%2F%C3%BC.txt"
+        )
+
+    def test_a_server_that_cannot_be_reached_is_told_after_five_tries(self) -> None:
+        server, client = self.serve(Answer(0))
+        with self.assertRaises(ServerUnreachable):
+            client.cancel(ID)
+        self.assertEqual(len(server.asked), 5)
+
+    def test_the_same_names_can_be_awaited(self) -> None:
+        server, client = self.serve(Answer(body=end("SUCCEEDED", result={"a": 1})))
+
+        async def run_many() -> list[Any]:
+            async with AsyncClient(client, 8) as together:
+                return list(await asyncio.gather(*[together.result(ID) for _ in range(20)]))
+
+        results = asyncio.run(run_many())
+        self.assertEqual([one.value for one in results], [{"a": 1}] * 20)
+        self.assertEqual(server.tokens, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

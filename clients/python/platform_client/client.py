@@ -1,0 +1,235 @@
+"""A client of one version of a service."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+from .errors import ExecutionFailed, ExecutionUnknown, OutOfTime, WaitTimeout
+from .tokens import AccessKey, Tokens
+from .transport import ANSWER_SECONDS, ONE_CALL, Call, Request, Response, Transport, pause_before
+from .values import Execution, FileReference, Result, encode_start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Data = TypeVar("Data")
+Params = TypeVar("Params")
+Output = TypeVar("Output")
+
+# A method is named `list`: within its class the name means nothing else.
+Lines = list[dict[str, Any]]
+Names = list[str]
+Executions = list[Execution]
+
+LONG_POLL_SECONDS = 30
+_PAGE = 100
+_FOREVER = float("inf")
+
+
+class Client(Generic[Data, Params, Output]):
+    """Starts executions of a service and fetches what becomes of them; threads may share it.
+
+    What is left out comes from the environment: PLATFORM_SERVICE_ENDPOINT, PLATFORM_ACCESS_KEY_ID,
+    PLATFORM_ACCESS_KEY_SECRET and PLATFORM_TOKEN_URL. Without a key, requests carry no token:
+    `platform serve` needs none.
+    """
+
+    def __init__(
+        self,
+        endpoint: str | None = None,
+        key_id: str | None = None,
+        secret: str | None = None,
+        token_url: str | None = None,
+        *,
+        decode: Callable[[Any], Output] | None = None,
+    ) -> None:
+        found = endpoint or read_endpoint()
+        if not found:
+            raise ValueError("An endpoint is needed, or PLATFORM_SERVICE_ENDPOINT.")
+        self.endpoint = found.rstrip("/")
+        self._decode = decode or (lambda value: cast("Output", value))
+        self._transport = Transport()
+        self._tokens: Tokens | None = None
+        key_id = key_id or os.environ.get("PLATFORM_ACCESS_KEY_ID")
+        secret = secret or os.environ.get("PLATFORM_ACCESS_KEY_SECRET")
+        if key_id and secret:
+            url = token_url or os.environ.get("PLATFORM_TOKEN_URL") or _guess(self.endpoint)
+            self._tokens = Tokens(self._transport, url, AccessKey(key_id, secret))
+
+    def use_key(self, key_id: str, secret: str) -> None:
+        """Uses another key from now on, such as the one that replaces the former."""
+        if self._tokens is None:
+            raise ValueError("The client was made without a key.")
+        self._tokens.use_key(AccessKey(key_id, secret))
+
+    def start(
+        self,
+        data: Data | Mapping[str, Any] | FileReference | None = None,
+        params: Params | Mapping[str, Any] | FileReference | None = None,
+        *,
+        more: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Execution:
+        """Starts an execution, once, however often the request has to be sent.
+
+        `more` has the other members of a start, such as `startAt` and `persistTo`.
+        """
+        headers = {
+            "Content-Type": "application/json",
+            "Idempotency-Key": idempotency_key or str(uuid.uuid4()),
+        }
+        body = encode_start(data, params, more)
+        return Execution.from_dict(self._send("POST", "/", headers, body).read_json())
+
+    def state(self, execution_id: str) -> Execution:
+        """The state at present."""
+        return Execution.from_dict(self._send("GET", _path(execution_id)).read_json())
+
+    def wait(self, execution_id: str, timeout: float | None = None) -> Execution:
+        """Waits until the execution has ended, however it ended.
+
+        :raises WaitTimeout: it has not ended within `timeout` seconds; it goes on
+        """
+        until = _FOREVER if timeout is None else time.monotonic() + timeout
+        early = 0
+        while True:
+            seconds = int(max(0, min(until - time.monotonic(), LONG_POLL_SECONDS)))
+            prefer = {"Prefer": f"wait={seconds}"} if seconds > 0 else {}
+            call = Call(seconds + ANSWER_SECONDS, until)
+            try:
+                response = self._send("GET", _path(execution_id), prefer, call=call)
+            except OutOfTime as error:
+                raise WaitTimeout(execution_id, timeout or 0) from error
+            execution = Execution.from_dict(response.read_json())
+            if execution.terminal:
+                return execution
+            left = until - time.monotonic()
+            if left <= 0:
+                raise WaitTimeout(execution_id, timeout or 0)
+            if "wait" in response.headers.get("preference-applied", ""):
+                continue
+            early += 1
+            asked = response.read_retry_after()
+            time.sleep(min(left, pause_before(early) if asked is None else asked))
+
+    def result(self, execution_id: str) -> Result[Output]:
+        """The result of an execution that has ended.
+
+        :raises ExecutionFailed: it did not succeed
+        :raises ExecutionUnknown: nobody knows what became of it
+        :raises RequestRefused: RESULT_NOT_READY, it has not ended yet
+        """
+        response = self._send("GET", _path(execution_id, "result"))
+        text = response.content.decode()
+        body = response.read_json()
+        status = body["_embedded"]["status"]["status"]
+        if status == "SUCCEEDED":
+            return Result(text, body, self._decode)
+        error = ExecutionUnknown if status == "UNKNOWN" else ExecutionFailed
+        raise error(body.get("code", status), body.get("detail", ""), execution_id, body)
+
+    def run(
+        self,
+        data: Data | Mapping[str, Any] | FileReference | None = None,
+        params: Params | Mapping[str, Any] | FileReference | None = None,
+        *,
+        timeout: float | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> Result[Output]:
+        """Starts, waits, and fetches the result: see `start`, `wait` and `result`."""
+        execution = self.start(data, params, more=more)
+        if not execution.terminal:
+            self.wait(execution.id, timeout)
+        return self.result(execution.id)
+
+    def cancel(self, execution_id: str) -> Execution:
+        """Cancels it: what waits ends at once, what runs within seconds."""
+        return Execution.from_dict(self._send("PUT", _path(execution_id, "cancel")).read_json())
+
+    def log(self, execution_id: str) -> Lines:
+        """The lines so far, oldest first: `timestamp`, `severity`, `message`."""
+        return self._collect(_path(execution_id, "log"), {}, None)
+
+    def files(self, execution_id: str) -> Names:
+        """Names of the files of the result."""
+        return self.result(execution_id).files
+
+    def download(self, execution_id: str, name: str) -> bytes:
+        """The content of a file of the result, as a whole in memory."""
+        return self._send("GET", _path(execution_id, "result", name)).content
+
+    def list(self, status: str | None = None, limit: int = _PAGE) -> Executions:
+        """The newest executions of the subscription, at most `limit`."""
+        query = {"limit": str(min(limit, _PAGE)), **({"status": status} if status else {})}
+        return [Execution.from_dict(raw) for raw in self._collect("/", query, limit)]
+
+    def close(self) -> None:
+        """Closes the connections that no request uses."""
+        self._transport.close()
+
+    def __enter__(self) -> Client[Data, Params, Output]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _collect(self, path: str, query: dict[str, str], limit: int | None) -> Lines:
+        """The items of all pages; of a link only the cursor, so that the token stays here."""
+        items: Lines = []
+        while True:
+            text = urlencode(query)
+            response = self._send("GET", f"{path}{'?' + text if text else ''}")
+            page = response.read_json()
+            items += page
+            cursor = _read_cursor(response.headers.get("link", ""))
+            if not page or cursor is None or (limit is not None and len(items) >= limit):
+                return items[:limit]
+            query = {**query, "cursor": cursor}
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        call: Call = ONE_CALL,
+    ) -> Response:
+        tries = 2
+        while True:
+            tries -= 1
+            sent = {"Accept": "application/json, */*;q=0.5", **(headers or {})}
+            token = None if self._tokens is None else self._tokens.get()
+            if token is not None:
+                sent["Authorization"] = f"Bearer {token}"
+            url = f"{self.endpoint}{path}"
+            response = self._transport.send(Request(method, url, sent, body, call))
+            if response.status < 400:
+                return response
+            if response.status != 401 or self._tokens is None or token is None or tries == 0:
+                raise response.refuse()
+            self._tokens.drop(token)
+
+
+def read_endpoint() -> str | None:
+    """The endpoint that the environment names."""
+    return os.environ.get("PLATFORM_SERVICE_ENDPOINT")
+
+
+def _path(*names: str) -> str:
+    return "".join(f"/{quote(name, '')}" for name in names)
+
+
+def _guess(endpoint: str) -> str:
+    """The token endpoint stands beside the services: `{gateway}/{key}/{name}/{version}`."""
+    return f"{'/'.join(endpoint.split('/')[:-3])}/token"
+
+
+def _read_cursor(link: str) -> str | None:
+    if 'rel="next"' not in link.replace("rel=next", 'rel="next"'):
+        return None
+    url = link[link.find("<") + 1 : link.find(">")]
+    return next(iter(parse_qs(urlsplit(url).query).get("cursor", [])), None)

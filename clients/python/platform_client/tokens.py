@@ -1,0 +1,76 @@
+"""The access token: fetched once, shared, renewed before it expires."""
+
+from __future__ import annotations
+
+import threading
+import time
+from base64 import b64encode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from .transport import Request
+
+if TYPE_CHECKING:
+    from .transport import Transport
+
+RENEWED_BEFORE = 60.0
+
+
+@dataclass(frozen=True)
+class AccessKey:
+    """What an application proves itself with."""
+
+    key_id: str
+    secret: str
+
+
+class Tokens:
+    """Gives the access token of an application; concurrent callers wait for one request."""
+
+    def __init__(self, transport: Transport, url: str, key: AccessKey) -> None:
+        self._transport = transport
+        self._url = url
+        self._key = key
+        self._lock = threading.Lock()
+        self._token: str | None = None
+        self._renew_at = 0.0
+
+    def get(self) -> str:
+        """The token; where there is none, or where it is about to expire, a new one.
+
+        :raises RequestRefused: the key is not accepted
+        """
+        with self._lock:
+            if self._token is None or time.monotonic() >= self._renew_at:
+                self._token = self._fetch()
+            return self._token
+
+    def drop(self, token: str) -> None:
+        """Forgets a token that was refused, unless another caller has replaced it already."""
+        with self._lock:
+            if self._token == token:
+                self._token = None
+
+    def use_key(self, key: AccessKey) -> None:
+        """Uses another key from now on."""
+        with self._lock:
+            self._key = key
+            self._token = None
+
+    def _fetch(self) -> str:
+        # RFC 6749, section 2.3.1: both are encoded before they are joined.
+        pair = f"{quote(self._key.key_id, '')}:{quote(self._key.secret, '')}"
+        headers = {
+            "Authorization": f"Basic {b64encode(pair.encode()).decode()}",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Accept": "application/json",
+        }
+        body = b"grant_type=client_credentials"
+        response = self._transport.send(Request("POST", self._url, headers, body))
+        if response.status != 200:
+            raise response.refuse()
+        answer = response.read_json()
+        lifetime = float(answer.get("expires_in", 0))
+        self._renew_at = time.monotonic() + lifetime - min(RENEWED_BEFORE, lifetime / 2)
+        return str(answer["access_token"])

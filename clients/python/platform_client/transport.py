@@ -1,0 +1,176 @@
+"""Requests over connections that are kept, tried again while that can help."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import ssl
+import threading
+import time
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from .errors import OutOfTime, RequestRefused, ServerUnreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VERSION = "0.1.0"
+TRIES = 5
+CONNECT_SECONDS = 10.0
+ANSWER_SECONDS = 60.0
+GRACE_SECONDS = 5.0
+SHORTEST_PAUSE = 0.5
+LONGEST_PAUSE = 5.0
+PATIENCE = 60.0
+"""A longer `Retry-After` is left to the caller."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """How long a caller waits for an answer."""
+
+    answer_seconds: float = ANSWER_SECONDS
+    until: float = float("inf")
+    """In seconds of the monotonic clock: then it is not tried again."""
+
+
+ONE_CALL = Call()
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request; it has to be safe to send it again."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    call: Call = ONE_CALL
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer that was read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    content: bytes
+
+    def read_json(self) -> Any:
+        """The parsed body."""
+        return json.loads(self.content)
+
+    def read_retry_after(self) -> float | None:
+        """Seconds of `Retry-After`, if there is one."""
+        text = self.headers.get("retry-after", "").strip()
+        if text.isdecimal():
+            return float(text)
+        try:
+            return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+        except ValueError:
+            return None
+
+    def refuse(self) -> RequestRefused:
+        """The error that says what the server says."""
+        try:
+            body = self.read_json()
+        except ValueError:
+            body = None
+        known = body if isinstance(body, dict) else {}
+        return RequestRefused(self.status, known, self.headers.get("x-request-id"))
+
+
+def pause_before(attempt: int) -> float:
+    """Seconds before the try with this number, from 1: rising, and different for each client."""
+    longest: float = min(SHORTEST_PAUSE * 2.0 ** (attempt - 1), LONGEST_PAUSE)
+    return longest * random.uniform(0.5, 1.0)
+
+
+def _rest(seconds: float, request: Request, cause: Exception) -> None:
+    if time.monotonic() + seconds > request.call.until:
+        raise OutOfTime(str(cause)) from cause
+    time.sleep(seconds)
+
+
+class Transport:
+    """Keeps connections, one for each request that is under way at the same time."""
+
+    def __init__(self) -> None:
+        self._idle: dict[tuple[str, str], list[http.client.HTTPConnection]] = {}
+        self._lock = threading.Lock()
+        self._tls = ssl.create_default_context()
+
+    def send(self, request: Request) -> Response:
+        """Sends until an answer comes that is neither 429 nor 503, at most five times.
+
+        :raises RequestRefused: 429 or 503, at last or for longer than a minute
+        :raises ServerUnreachable: no answer
+        :raises OutOfTime: the caller waits no longer
+        """
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                response = self._send_once(request)
+            except ssl.SSLCertVerificationError as error:
+                raise ServerUnreachable(f"{request.url}: {error}") from error
+            except (OSError, http.client.HTTPException) as error:
+                if attempt == TRIES:
+                    raise ServerUnreachable(f"{request.url}: {error!r}") from error
+                _rest(pause_before(attempt), request, error)
+                continue
+            if response.status not in (429, 503):
+                return response
+            asked = response.read_retry_after()
+            if attempt == TRIES or (asked or 0) > PATIENCE:
+                raise response.refuse()
+            pause = pause_before(attempt) if asked is None else asked + random.uniform(0, 0.2)
+            _rest(pause, request, response.refuse())
+
+    def close(self) -> None:
+        """Closes the connections that no request uses."""
+        with self._lock:
+            kept = [one for connections in self._idle.values() for one in connections]
+            self._idle.clear()
+        for connection in kept:
+            connection.close()
+
+    def _send_once(self, request: Request) -> Response:
+        parts = urlsplit(request.url)
+        origin = (parts.scheme, parts.netloc)
+        connection = self._take(origin)
+        try:
+            target = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
+            headers = {"User-Agent": f"platform-client-python/{VERSION}", **request.headers}
+            if connection.sock is None:
+                connection.connect()
+            left = max(request.call.until - time.monotonic(), 0) + GRACE_SECONDS
+            connection.sock.settimeout(min(request.call.answer_seconds, left))
+            connection.request(request.method, target, request.body, headers)
+            answer = connection.getresponse()
+            content = answer.read()
+        except BaseException:
+            connection.close()
+            raise
+        if answer.will_close:
+            connection.close()
+        else:
+            with self._lock:
+                self._idle.setdefault(origin, []).append(connection)
+        names = {name.lower(): value for name, value in answer.getheaders()}
+        return Response(answer.status, names, content)
+
+    def _take(self, origin: tuple[str, str]) -> http.client.HTTPConnection:
+        with self._lock:
+            kept = self._idle.get(origin)
+            if kept:
+                return kept.pop()
+        scheme, address = origin
+        if scheme == "https":
+            return http.client.HTTPSConnection(address, timeout=CONNECT_SECONDS, context=self._tls)
+        return http.client.HTTPConnection(address, timeout=CONNECT_SECONDS)

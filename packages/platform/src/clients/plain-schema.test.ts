@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { toPlainSchema } from "./plain-schema.ts";
+
+const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
+
+describe("kept are", () => {
+  test("types, lists, maps, enumerations, choices and references", () => {
+    const properties = {
+      cities: { type: "array", items: { type: "array", items: { type: "number" } } },
+      names: { type: "object", additionalProperties: { type: "integer" } },
+      mode: { type: "string", enum: ["fast", "slow one"] },
+      limit: { anyOf: [{ type: "integer" }, { type: "null" }] },
+      node: { $ref: "#/$defs/Node" },
+    };
+    const Node = object({ next: { $ref: "#/$defs/Node" } }, { required: ["next"] });
+    expect(toPlainSchema(object(properties, { required: ["cities"], $defs: { Node, Unused: {} } }))).toEqual({
+      ...object(properties, { required: ["cities"] }),
+      $defs: { Node },
+    });
+  });
+
+  test("a root that is a reference to a definition", () => {
+    const Data = object({ a: { type: "string" } });
+    expect(toPlainSchema({ $ref: "#/$defs/Data", $defs: { Data } })).toEqual({ ...Data, required: [] });
+  });
+
+  test("texts without what could end a comment or a literal", () => {
+    const description = 'Größe in m² (1.5; "x"), \\u002a\\u002f */ // # <b> `y`\r\n\u2028z';
+    expect(toPlainSchema(object({ a: {} }, { description }))?.["description"]).toBe(
+      "Größe in m² (1.5; x ), u002a u002f b y z",
+    );
+  });
+});
+
+describe("untyped are", () => {
+  test.each(['a"b', "a\\b", "a*b", "a\nb", "ä", "", " a", "1", "from_dict", "fromDict", "OBJ", "__proto__"])(
+    "objects with a member %j",
+    (name) => {
+      // Parsed, as the stored schema is: a literal's `__proto__` would be no member.
+      const properties = JSON.parse(`{${JSON.stringify(name)}: {"type": "string"}}`) as object;
+      const untyped = { type: "object", additionalProperties: {} };
+      expect(toPlainSchema(object({ child: object(properties) }))).toEqual(
+        object({ child: untyped }, { required: [] }),
+      );
+    },
+  );
+
+  test("members whose choices cannot be told apart", () => {
+    const anyOf = [object({ a: {} }), object({ b: {} })];
+    expect(toPlainSchema(object({ a: { anyOf } }))).toEqual(object({ a: {} }, { required: [] }));
+  });
+
+  test("schemas without members, too many or too deep ones", () => {
+    expect(toPlainSchema({ type: "object" })).toBeNull();
+    const many = Object.fromEntries(Array.from({ length: 2_001 }, (_, index) => [`m${index}`, {}]));
+    expect(toPlainSchema(object(many))).toBeNull();
+    let deep: object = {};
+    for (let depth = 0; depth < 50; depth += 1) deep = object({ a: deep });
+    expect(toPlainSchema(deep as Record<string, unknown>)).toBeNull();
+  });
+});
+
+test("whatever the schema is, nothing is thrown and no text is left that could end a comment or a literal", () => {
+  const keywords = "type properties items anyOf enum $ref $defs description title required".split(" ");
+  const schema = fc.object({
+    key: fc.oneof(fc.constantFrom(...keywords), fc.string()),
+    values: [
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("object", "array", "string", "#/$defs/a", '*/ \\u002a"""'),
+    ],
+    maxDepth: 3,
+    maxKeys: 5,
+    withNullPrototype: true,
+  });
+  fc.assert(
+    fc.property(schema, (given) => {
+      const plain = toPlainSchema({ type: "object", ...given });
+      const texts: string[] = [];
+      JSON.stringify(plain, (key, value: unknown) => {
+        texts.push(key);
+        if (typeof value === "string" && key !== "$ref") texts.push(value);
+        return value;
+      });
+      expect(texts.join("")).not.toMatch(/[\\"'`*#<>\n\r\u2028\u2029\u0085\p{Cf}\p{Cs}]/u);
+    }),
+  );
+});

@@ -1,0 +1,26 @@
+/** The tests of each core, by the runner of its language. */
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { run } from "./tools.ts";
+
+const folder = (name: string) => fileURLToPath(new URL(`../../clients/${name}`, import.meta.url));
+
+test("the Python core keeps its promises", async () => {
+  const { code, output } = await run(["python3", "-W", "error::ResourceWarning", "-m", "unittest", "-v"], {
+    cwd: folder("python"),
+  });
+  expect(output).toMatch(/^Ran [1-9]\d tests in [\d.]+s\n\nOK$/mu);
+  expect(code).toBe(0);
+});
+
+test("the JavaScript core keeps its promises", async () => {
+  const core = folder("javascript/core");
+  const files = (await readdir(core)).filter((name) => name.endsWith(".test.js"));
+  // In a process that vitest started, the runner would report to it.
+  const environment = { NODE_TEST_CONTEXT: "" };
+  const { code, output } = await run(["node", "--test", ...files], { cwd: core, environment });
+  expect(output).toMatch(/^# tests [1-9]\d$|^ℹ tests [1-9]\d$/mu);
+  expect(output).toMatch(/^# fail 0$|^ℹ fail 0$/mu);
+  expect(code).toBe(0);
+});
