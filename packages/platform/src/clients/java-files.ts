@@ -63,7 +63,7 @@ public final class Example {
         var data = Json.parse(Files.readString(Path.of("example", "data.json")));
         var params = Json.parse(Files.readString(Path.of("example", "params.json")));
         var client = new ${names.javaClass}();
-        var result = client.run(data, params, RunOptions.within(Duration.ofMinutes(10)));
+        var result = client.runWith(data, params, RunOptions.within(Duration.ofMinutes(10)));
         System.out.println(Json.write(result.value()));
     }
 }

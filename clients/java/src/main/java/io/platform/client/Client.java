@@ -1,0 +1,267 @@
+package io.platform.client;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Starts executions of one version of a service and fetches what becomes of them; threads may share it. Where an input is wanted, an
+ * object of its class, a map, a {@link FileReference} or null is taken.
+ *
+ * @param <D> class of `data`
+ * @param <P> class of `params`
+ * @param <O> class of the result
+ */
+public class Client<D, P, O> {
+    private static final long LONG_POLL_SECONDS = 30;
+    private static final int PAGE = 100;
+    /** Calls of the twins that return futures, at one time. */
+    private static final int MAX_CONCURRENCY = 64;
+    private static final Pattern NEXT = Pattern.compile("<([^>]*)>[^,]*rel=\"?next");
+    private static final TypeReference<List<Map<String, Object>>> PAGE_OF = new TypeReference<>() {};
+    private static final AtomicInteger THREADS = new AtomicInteger();
+
+    private final String base;
+    private final Function<Map<String, Object>, O> decode;
+    private final Transport transport = new Transport();
+    private final Tokens tokens;
+    private final ExecutorService threads = Executors.newFixedThreadPool(MAX_CONCURRENCY, Client::createThread);
+
+    public Client(Settings settings, Function<Map<String, Object>, O> decode) {
+        this.base = settings.base();
+        this.decode = decode;
+        this.tokens = settings.keyId() == null || settings.secret() == null ? null : new Tokens(transport, settings);
+    }
+
+    /** A client of any service: input and result are maps. */
+    public static Client<Map<String, Object>, Map<String, Object>, Map<String, Object>> of(Settings settings) {
+        return new Client<>(settings, Json.decodeAsMap());
+    }
+
+    public String endpoint() {
+        return base;
+    }
+
+    /** Uses another key from now on, such as the one that replaces the former. */
+    public void useKey(String keyId, String secret) {
+        if (tokens == null) throw new IllegalStateException("The client was made without a key.");
+        tokens.useKey(keyId, secret);
+    }
+
+    /** Starts an execution. */
+    public Execution start(D data, P params) {
+        return startWith(data, params, RunOptions.NONE);
+    }
+
+    /** Starts an execution, once, however often the request has to be sent. */
+    public Execution startWith(Object data, Object params, RunOptions options) {
+        Map<String, Object> body = new LinkedHashMap<>();
+        put(body, "data", data);
+        put(body, "params", params);
+        body.putAll(options.more());
+        String key = options.idempotencyKey() == null ? UUID.randomUUID().toString() : options.idempotencyKey();
+        Map<String, String> headers = Map.of("Content-Type", "application/json", "Idempotency-Key", key);
+        return readExecution(send("POST", "/", headers, Json.write(body), Transport.ANSWER, Transport.FOREVER));
+    }
+
+    /** The state at present. */
+    public Execution state(String id) {
+        return readExecution(get(path(id)));
+    }
+
+    /** Waits until the execution has ended, however it ended; a timeout of null: for as long as it takes. @throws WaitTimeout it goes on */
+    public Execution wait(String id, Duration timeout) {
+        long until = transport.after(timeout);
+        for (int early = 1; ; early += 1) {
+            HttpResponse<byte[]> response = look(id, timeout, until);
+            Execution execution = readExecution(response);
+            if (execution.terminal()) return execution;
+            double left = until == Transport.FOREVER ? Double.MAX_VALUE : (until - transport.now()) / 1e9;
+            if (left <= 0) throw new WaitTimeout(id, timeout, null);
+            if (response.headers().firstValue("preference-applied").orElse("").contains("wait")) continue;
+            Double asked = Transport.readRetryAfter(response);
+            Transport.sleep(Math.min(left, asked == null ? Transport.pauseBefore(early) : asked));
+        }
+    }
+
+    /**
+     * The result of an execution that has ended.
+     *
+     * @throws ExecutionFailed it did not succeed
+     * @throws ExecutionUnknown nobody knows what became of it
+     * @throws RequestRefused RESULT_NOT_READY: it has not ended yet
+     */
+    public Result<O> result(String id) {
+        String text = readText(get(path(id, "result")));
+        Map<String, Object> body = Json.parse(text);
+        Object status = Result.object(Result.object(body, "_embedded"), "status").get("status");
+        if ("SUCCEEDED".equals(status)) return new Result<>(text, body, decode);
+        throw "UNKNOWN".equals(status) ? new ExecutionUnknown(id, body) : new ExecutionFailed(id, body);
+    }
+
+    /** Starts, waits for as long as it takes, and fetches the result. */
+    public Result<O> run(D data, P params) {
+        return runWith(data, params, RunOptions.NONE);
+    }
+
+    /** Starts, waits, and fetches the result. */
+    public Result<O> runWith(Object data, Object params, RunOptions options) {
+        Execution execution = startWith(data, params, options);
+        if (!execution.terminal()) wait(execution.id(), options.timeout());
+        return result(execution.id());
+    }
+
+    /** Cancels it: what waits ends at once, what runs within seconds. */
+    public Execution cancel(String id) {
+        return readExecution(send("PUT", path(id, "cancel"), Map.of(), null, Transport.ANSWER, Transport.FOREVER));
+    }
+
+    /** The lines so far, oldest first: `timestamp`, `severity`, `message`. */
+    public List<Map<String, Object>> log(String id) {
+        return collect(path(id, "log"), "", Integer.MAX_VALUE);
+    }
+
+    /** Names of the files of the result. */
+    public List<String> files(String id) {
+        return result(id).files();
+    }
+
+    /** The content of a file of the result, as a whole in memory. */
+    public byte[] download(String id, String name) {
+        return get(path(id, "result", name)).body();
+    }
+
+    /** The newest executions of the subscription, at most `limit`; a status of null: of every state. */
+    public List<Execution> list(String status, int limit) {
+        String query = "limit=" + Math.min(limit, PAGE) + (status == null ? "" : "&status=" + encode(status));
+        return collect("/", query, limit).stream().map(Execution::from).toList();
+    }
+
+    public CompletableFuture<Execution> startAsync(D data, P params) {
+        return later(() -> start(data, params));
+    }
+
+    public CompletableFuture<Execution> stateAsync(String id) {
+        return later(() -> state(id));
+    }
+
+    public CompletableFuture<Execution> waitAsync(String id, Duration timeout) {
+        return later(() -> wait(id, timeout));
+    }
+
+    public CompletableFuture<Result<O>> resultAsync(String id) {
+        return later(() -> result(id));
+    }
+
+    public CompletableFuture<Result<O>> runAsync(D data, P params) {
+        return later(() -> run(data, params));
+    }
+
+    public CompletableFuture<Execution> cancelAsync(String id) {
+        return later(() -> cancel(id));
+    }
+
+    private <T> CompletableFuture<T> later(Supplier<T> call) {
+        return CompletableFuture.supplyAsync(call, threads);
+    }
+
+    /** They keep no program running. */
+    private static Thread createThread(Runnable work) {
+        Thread thread = new Thread(work, "platform-client-" + THREADS.incrementAndGet());
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    private HttpResponse<byte[]> look(String id, Duration timeout, long until) {
+        long left = until == Transport.FOREVER ? LONG_POLL_SECONDS : (until - transport.now()) / 1_000_000_000;
+        long seconds = Math.max(0, Math.min(left, LONG_POLL_SECONDS));
+        Map<String, String> headers = seconds > 0 ? Map.of("Prefer", "wait=" + seconds) : Map.of();
+        try {
+            return send("GET", path(id), headers, null, Transport.ANSWER.plusSeconds(seconds), until);
+        } catch (OutOfTime error) {
+            throw new WaitTimeout(id, timeout, error);
+        }
+    }
+
+    /** The items of all pages; of a link only the cursor, so that the token stays here. */
+    private List<Map<String, Object>> collect(String path, String query, int limit) {
+        List<Map<String, Object>> items = new ArrayList<>();
+        String search = query;
+        while (true) {
+            HttpResponse<byte[]> response = get(search.isEmpty() ? path : path + "?" + search);
+            List<Map<String, Object>> page = Json.parseAs(readText(response), PAGE_OF);
+            items.addAll(page);
+            String cursor = readCursor(response.headers().firstValue("link").orElse(""));
+            if (page.isEmpty() || cursor == null || items.size() >= limit) {
+                return items.subList(0, Math.min(limit, items.size()));
+            }
+            search = (query.isEmpty() ? "" : query + "&") + "cursor=" + encode(cursor);
+        }
+    }
+
+    private HttpResponse<byte[]> get(String path) {
+        return send("GET", path, Map.of(), null, Transport.ANSWER, Transport.FOREVER);
+    }
+
+    private HttpResponse<byte[]> send(
+            String method, String path, Map<String, String> headers, String body, Duration answer, long until) {
+        for (int tries = 1; ; tries += 1) {
+            Map<String, String> sent = new LinkedHashMap<>(headers);
+            sent.put("Accept", "application/json, */*;q=0.5");
+            String token = tokens == null ? null : tokens.get();
+            if (token != null) sent.put("Authorization", "Bearer " + token);
+            HttpResponse<byte[]> response =
+                    transport.send(new Transport.Request(method, base + path, sent, body, answer, until));
+            if (response.statusCode() < 400) return response;
+            if (response.statusCode() != 401 || token == null || tries == 2) throw Transport.refuse(response);
+            tokens.drop(token);
+        }
+    }
+
+    private static void put(Map<String, Object> body, String name, Object value) {
+        if (value != null) body.put(value instanceof FileReference ? name + "Ref" : name, value);
+    }
+
+    private static Execution readExecution(HttpResponse<byte[]> response) {
+        return Execution.from(Json.parse(readText(response)));
+    }
+
+    private static String readText(HttpResponse<byte[]> response) {
+        return new String(response.body(), StandardCharsets.UTF_8);
+    }
+
+    private static String path(String... names) {
+        StringBuilder path = new StringBuilder();
+        for (String name : names) path.append('/').append(encode(name));
+        return path.toString();
+    }
+
+    private static String encode(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    private static String readCursor(String link) {
+        Matcher found = NEXT.matcher(link);
+        if (!found.find()) return null;
+        for (String pair : found.group(1).replaceFirst("^[^?]*\\??", "").split("&")) {
+            if (pair.startsWith("cursor=")) return URLDecoder.decode(pair.substring(7), StandardCharsets.UTF_8);
+        }
+        return null;
+    }
+}

@@ -1,0 +1,68 @@
+package io.platform.client;
+
+import java.net.URLEncoder;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.Map;
+
+/** The access token: fetched once, shared by concurrent callers, renewed before it expires. */
+final class Tokens {
+    private static final double RENEWED_BEFORE = 60;
+
+    private final Transport transport;
+    private final String url;
+    private String keyId;
+    private String secret;
+    private String token;
+    private long renewAt;
+
+    Tokens(Transport transport, Settings settings) {
+        this.transport = transport;
+        this.url = settings.tokenEndpoint();
+        this.keyId = settings.keyId();
+        this.secret = settings.secret();
+    }
+
+    /** The token; where there is none, or where it is about to expire, a new one. */
+    synchronized String get() {
+        if (token == null || transport.now() >= renewAt) fetch();
+        return token;
+    }
+
+    /** Forgets a token that was refused, unless another caller has replaced it already. */
+    synchronized void drop(String refused) {
+        if (refused.equals(token)) token = null;
+    }
+
+    /** Uses another key from now on. */
+    synchronized void useKey(String otherKeyId, String otherSecret) {
+        keyId = otherKeyId;
+        secret = otherSecret;
+        token = null;
+    }
+
+    private void fetch() {
+        token = null;
+        // RFC 6749, section 2.3.1: both are encoded before they are joined.
+        String pair = encode(keyId) + ":" + encode(secret);
+        Map<String, String> headers = Map.of(
+                "Authorization", "Basic " + Base64.getEncoder().encodeToString(pair.getBytes(StandardCharsets.UTF_8)),
+                "Content-Type", "application/x-www-form-urlencoded",
+                "Accept", "application/json");
+        String body = "grant_type=client_credentials";
+        HttpResponse<byte[]> response = transport.send(
+                new Transport.Request("POST", url, headers, body, Transport.ANSWER, Transport.FOREVER));
+        if (response.statusCode() != 200) throw Transport.refuse(response);
+        Map<String, Object> answer = Json.parse(new String(response.body(), StandardCharsets.UTF_8));
+        double lifetime = answer.get("expires_in") instanceof Number seconds ? seconds.doubleValue() : 0;
+        token = (String) answer.get("access_token");
+        double used = lifetime - Math.min(RENEWED_BEFORE, lifetime / 2);
+        renewAt = transport.after(Duration.ofMillis((long) (used * 1000)));
+    }
+
+    private static String encode(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+}

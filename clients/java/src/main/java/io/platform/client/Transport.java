@@ -1,0 +1,136 @@
+package io.platform.client;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import javax.net.ssl.SSLHandshakeException;
+
+/** Requests over connections that are kept, tried again while that can help. */
+final class Transport {
+    static final String VERSION = "0.1.0";
+    /** Longest time for an answer that the server does not delay. */
+    static final Duration ANSWER = Duration.ofSeconds(60);
+    /** In nanoseconds of the clock that only goes forward: never. */
+    static final long FOREVER = Long.MAX_VALUE;
+
+    private static final int TRIES = 5;
+    private static final Duration CONNECT = Duration.ofSeconds(10);
+    private static final Duration GRACE = Duration.ofSeconds(5);
+    private static final double SHORTEST_PAUSE = 0.5;
+    private static final double LONGEST_PAUSE = 5;
+    /** A longer `Retry-After`, in seconds, is left to the caller. */
+    private static final double PATIENCE = 60;
+
+    private final long origin = System.nanoTime();
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT).build();
+
+    /** A request that is safe to send again. `until`: then it is not tried again. */
+    record Request(String method, String url, Map<String, String> headers, String body, Duration answer, long until) {}
+
+    long now() {
+        return System.nanoTime() - origin;
+    }
+
+    long after(Duration timeout) {
+        return timeout == null ? FOREVER : now() + timeout.toNanos();
+    }
+
+    /** Sends until an answer comes that is neither 429 nor 503, at most five times. */
+    HttpResponse<byte[]> send(Request request) {
+        for (int attempt = 1; ; attempt += 1) {
+            Double asked = null;
+            ClientException cause;
+            try {
+                HttpResponse<byte[]> response = http.send(build(request), BodyHandlers.ofByteArray());
+                if (response.statusCode() != 429 && response.statusCode() != 503) return response;
+                asked = readRetryAfter(response);
+                cause = refuse(response);
+            } catch (SSLHandshakeException error) {
+                throw new ServerUnreachable(request.url() + ": " + error, error);
+            } catch (IOException error) {
+                cause = new ServerUnreachable(request.url() + ": " + error, error);
+            } catch (InterruptedException error) {
+                throw interrupted(error);
+            }
+            if (attempt == TRIES || (asked != null && asked > PATIENCE)) throw cause;
+            double pause = asked == null ? pauseBefore(attempt) : asked + random(0, 0.2);
+            if (request.until() != FOREVER && now() + (long) (pause * 1e9) > request.until()) throw new OutOfTime(cause);
+            sleep(pause);
+        }
+    }
+
+    /** Seconds before the try with this number, from 1: rising, and different for each client. */
+    static double pauseBefore(int attempt) {
+        return Math.min(SHORTEST_PAUSE * Math.pow(2, attempt - 1), LONGEST_PAUSE) * random(0.5, 1);
+    }
+
+    static void sleep(double seconds) {
+        try {
+            Thread.sleep((long) (seconds * 1000));
+        } catch (InterruptedException error) {
+            throw interrupted(error);
+        }
+    }
+
+    /** Seconds of `Retry-After`, or null. */
+    static Double readRetryAfter(HttpResponse<?> response) {
+        String text = response.headers().firstValue("retry-after").orElse("").trim();
+        if (text.matches("[0-9]{1,9}")) return Double.valueOf(text);
+        try {
+            ZonedDateTime time = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME);
+            return Math.max(0, Duration.between(ZonedDateTime.now(), time).toMillis() / 1000.0);
+        } catch (DateTimeException error) {
+            return null;
+        }
+    }
+
+    /** The error that says what the server says. */
+    static RequestRefused refuse(HttpResponse<byte[]> response) {
+        Map<String, Object> body;
+        try {
+            body = Json.parse(new String(response.body(), StandardCharsets.UTF_8));
+        } catch (ClientException error) {
+            // Not the platform, but what stands before it.
+            body = null;
+        }
+        String requestId = response.headers().firstValue("x-request-id").orElse(null);
+        return new RequestRefused(response.statusCode(), body == null ? Map.of() : body, requestId);
+    }
+
+    private HttpRequest build(Request request) {
+        Duration answer = request.answer();
+        if (request.until() != FOREVER) {
+            Duration left = Duration.ofNanos(Math.max(0, request.until() - now())).plus(GRACE);
+            if (left.compareTo(answer) < 0) answer = left;
+        }
+        var body = request.body() == null
+                ? HttpRequest.BodyPublishers.noBody()
+                : HttpRequest.BodyPublishers.ofString(request.body());
+        HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(request.url()))
+                .method(request.method(), body)
+                .timeout(answer)
+                .header("User-Agent", "platform-client-java/" + VERSION);
+        request.headers().forEach(builder::header);
+        return builder.build();
+    }
+
+    private static double random(double least, double most) {
+        return ThreadLocalRandom.current().nextDouble(least, most);
+    }
+
+    private static ClientException interrupted(InterruptedException error) {
+        Thread.currentThread().interrupt();
+        return new ClientException("The thread was interrupted.", error);
+    }
+}
