@@ -184,10 +184,10 @@ describe("in Java", () => {
     const packages: string[] = [];
     for (const [index, text] of PAYLOADS.entries()) {
       const schema = toPlainSchema(everywhere(text));
-      expect(schema, text).not.toBeNull();
+      expect({ text, schema }).not.toEqual({ text, schema: null });
       const parts = [{ name: "Data" as const, schema: schema ?? {} }];
       const files = await generateModels({ language: "java", parts, javaPackage: `hostile${index}` });
-      expect(Object.keys(files ?? {}), text).toContain("Data.java");
+      expect([text, ...Object.keys(files ?? {})]).toContain("Data.java");
       packages.push(`hostile${index}`);
       await write(`hostile${index}`, files ?? {});
     }
