@@ -62,20 +62,21 @@ describe("untyped are", () => {
 });
 
 test("whatever the schema is, nothing is thrown and no text is left that could end a comment or a literal", () => {
-  const keywords = "type properties items anyOf enum $ref $defs description title required".split(" ");
-  const schema = fc.object({
-    key: fc.oneof(fc.constantFrom(...keywords), fc.string()),
-    values: [
-      fc.string({ unit: "binary" }),
-      fc.constantFrom("object", "array", "string", "#/$defs/a", '*/ \\u002a"""'),
-    ],
-    maxDepth: 3,
-    maxKeys: 5,
-    withNullPrototype: true,
-  });
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.constantFrom("object", "array", "string", "#/$defs/a", "a", '*/ \\u002a"""'),
+  );
   fc.assert(
-    fc.property(schema, (given) => {
-      const plain = toPlainSchema({ type: "object", ...given });
+    fc.property(text, text, text, text, (one, other, name, kind) => {
+      const inner = object({ [other]: { enum: [one, other] }, [name]: { $ref: one } }, { description: kind });
+      const items = { type: kind, properties: inner, items: inner, title: one, const: other };
+      const properties = { [name]: items, list: { type: "array", items }, either: { anyOf: [inner, items] } };
+      const given = object(properties, {
+        description: one,
+        required: [name],
+        $defs: { [name]: inner, a: items },
+      });
+      const plain = toPlainSchema(given as Record<string, unknown>);
       const texts: string[] = [];
       JSON.stringify(plain, (key, value: unknown) => {
         texts.push(key);
