@@ -1,5 +1,2 @@
-/** The languages for which there are clients. */
-export const CLIENT_LANGUAGES = ["java", "javascript", "python"] as const;
-
 /** A language for which there are clients. */
-export type ClientLanguage = (typeof CLIENT_LANGUAGES)[number];
+export type ClientLanguage = "java" | "javascript" | "python";
