@@ -59,7 +59,8 @@ test("a worker that an operator drains ends what it runs and takes nothing more,
   expect(one?.pythons).toEqual([expect.stringMatching(/^3\.\d+\.\d+/u)]);
 
   const drain = `/operator/workers/${one?.id ?? ""}/drain`;
-  expect((await api("PUT", drain)).body).toMatchObject({ draining: true, running: 1 });
+  const drained = await here.cli(here.directory, "operator", "drain", one?.id ?? "", "--json");
+  expect(JSON.parse(drained.stdout)).toMatchObject({ draining: true, running: 1 });
   const { body: waiting } = await consumer.start({ data: { seconds: 0 } });
   await expect
     .poll(async () => (await consumer.call("GET", waiting.id)).body)

@@ -27,6 +27,19 @@ import {
   listOrganisationsCommand,
   removeOrganisationCommand,
 } from "./organisations.ts";
+import {
+  drainWorkerCommand,
+  listWorkersCommand,
+  resumeWorkerCommand,
+  showInstanceCommand,
+} from "./operator.ts";
+import {
+  createResetLinkCommand,
+  disableUserCommand,
+  enableUserCommand,
+  listAllOrganizationsCommand,
+  listUsersCommand,
+} from "./operator-accounts.ts";
 import { listPlansCommand, putPlanCommand, removePlanCommand } from "./plans.ts";
 import {
   grantPoolCommand,
@@ -222,6 +235,20 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       invitationsCommand,
       usageCommand,
       auditCommand,
+    ],
+  },
+  {
+    title: "Platform, as an operator",
+    commands: [
+      showInstanceCommand,
+      listWorkersCommand,
+      drainWorkerCommand,
+      resumeWorkerCommand,
+      listUsersCommand,
+      disableUserCommand,
+      enableUserCommand,
+      createResetLinkCommand,
+      listAllOrganizationsCommand,
     ],
   },
 ];

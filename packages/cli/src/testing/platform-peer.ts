@@ -23,6 +23,7 @@ import { createDevice } from "./device.ts";
 import { MARKET_TABLE, createMarket } from "./market.ts";
 import { createPeerJobs } from "./peer-jobs.ts";
 import type { PeerJobs } from "./peer-jobs.ts";
+import { OPERATOR_TABLE, createOperators } from "./operators.ts";
 import { createPeople } from "./people.ts";
 import { SESSION_COOKIE, SIGN_UP_TABLE, createSignUp } from "./sign-up.ts";
 import { readFeed } from "./feed.ts";
@@ -68,6 +69,7 @@ const TABLE = {
   listAuditEvents,
   verifyAuditLog,
   ...MARKET_TABLE,
+  ...OPERATOR_TABLE,
 };
 
 /** What the builder says next, one after the other; the last one stays. */
@@ -260,6 +262,7 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
       getBuild: async () => ok(nextStep()),
       listVersions: async () => ok({ items: [], nextCursor: null }),
       ...createPeople(),
+      ...createOperators(),
       ...createAccess(options.signUp),
       ...createSignUp(),
       ...createSecrets(secrets),

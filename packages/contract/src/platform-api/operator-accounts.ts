@@ -71,7 +71,7 @@ export const OPERATOR_ACCOUNTS_API = {
     description: "Newest first.",
     query: Type.Object({
       ...PageQuery.properties,
-      q: Search("Only users whose email address or name has this text, whatever its case"),
+      q: Search("Only users whose email address or name has this text, whatever its case, or whose id it is"),
       state: Type.Optional(StringEnum(USER_STATES, { description: "Only users of this kind" })),
     }),
     responses: { 200: { description: "One page", schema: pageOf("UserPage", UserSchema) } },

@@ -262,6 +262,10 @@ describe("lists", () => {
     expect(await find("q=100%25%20hopper_")).toEqual([user.userId]);
     expect(await find(`q=${user.email.slice(0, 20).toUpperCase()}`)).toEqual([user.userId]);
     expect(await find("q=100x")).toEqual([]);
+    await run("update platform_user set email = 'grace@example.org' where id = $1", user.userId);
+    expect(await find(`q=${user.userId.toUpperCase()}`)).toEqual([user.userId]);
+    expect(await find(`q=${user.userId.slice(0, 35)}`)).toEqual([]);
+    await run("update platform_user set email = $2 where id = $1", user.userId, user.email);
     expect(await find("state=operator")).toContain(operator.userId);
     expect(await find("state=operator")).not.toContain(user.userId);
     expect(await find(`q=${user.userId}&state=disabled`)).toEqual([]);

@@ -29,7 +29,7 @@ export interface OperatedUser {
 
 /** Which users are listed; all conditions hold. */
 export interface UserFilter extends PageRequest {
-  /** A part of the address or name. */
+  /** A part of the address or name, or the id. */
   readonly q?: string | undefined;
   readonly state?: (typeof USER_STATES)[number] | undefined;
 }
@@ -103,7 +103,8 @@ async function listUsers(
   const rows = await database.query<OperatedUser>({
     text: `select ${COLUMNS} from platform_user u
       where ($1::float8 is null or (u.created_at, u.id) < (to_timestamp($1 / 1000)::timestamptz(3), $2::uuid))
-        and ($3::text is null or position(lower($3) in u.email) > 0 or position(lower($3) in lower(u.name)) > 0)
+        and ($3::text is null or position(lower($3) in u.email) > 0 or position(lower($3) in lower(u.name)) > 0
+          or u.id::text = lower($3))
         and case $4::text when 'enabled' then u.disabled_at is null when 'disabled' then u.disabled_at is not null
           when 'operator' then u.is_operator else true end
       order by u.created_at desc, u.id desc limit $5`,
