@@ -269,6 +269,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "platform/api": [
     "platform/feed",
+    "platform/clients",
     "engine/base",
     "engine/content",
     "engine/executions",

@@ -93,11 +93,12 @@ describe.each(DOCUMENTS)("the OpenAPI document %s", (_whose, document) => {
     operations.map(([method, operation]) => [String(operation["operationId"]), method, operation] as const),
   )("documents for %s every status that any operation can have", (_id, method, operation) => {
     // What users have stored is of its own type.
-    const refused = /^(?:downloadPoolFile|downloadArchive|downloadResultFile|get(?:Job)?ResultFile)$/u.test(
-      String(operation["operationId"]),
-    )
-      ? "416"
-      : "406";
+    const refused =
+      /^(?:downloadPoolFile|downloadArchive|downloadClient|downloadOpenApi|downloadResultFile|get(?:Job)?ResultFile)$/u.test(
+        String(operation["operationId"]),
+      )
+        ? "416"
+        : "406";
     const common =
       method === "get" ? ["400", refused, "500", "503"] : ["400", "406", "408", "413", "415", "500", "503"];
     expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(common));

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
-import { JsonObject, Nullable, Timestamp, pageOf } from "../schemas.ts";
+import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { KeyParams, READS, ServiceKey, ServiceName, VISIBLE, VersionNumber, WRITES } from "./common.ts";
 import { PlanSchema } from "./plans.ts";
 import { Publication } from "./services.ts";
@@ -147,6 +147,16 @@ const EntrySchema = Type.Object(
 /** All that is shown of a service before one subscribes. */
 export type MarketplaceEntry = Static<typeof EntrySchema>;
 
+const ClientLanguageSchema = StringEnum(["java", "javascript", "python"], {
+  title: "ClientLanguage",
+  description: "Language of the client",
+});
+
+/** A language for which there are clients. */
+export type ClientLanguage = Static<typeof ClientLanguageSchema>;
+
+const ClientParams = Type.Object({ ...KeyParams.properties, version: VersionNumber });
+
 /** Listings of services, and the marketplace that shows them. */
 export const MARKETPLACE_API = {
   getListing: {
@@ -198,6 +208,27 @@ export const MARKETPLACE_API = {
       "What is shown before one subscribes: description, plans, versions, schemas; nothing of its code.",
     params: KeyParams,
     responses: { 200: { description: "Service", schema: EntrySchema } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
+  downloadClient: {
+    ...READS,
+    path: "/marketplace/{key}/versions/{version}/clients/{language}",
+    answerMode: "content",
+    summary: "Download a client of a version",
+    description:
+      "A ZIP file: a package that starts executions, waits for them and fetches their results, with types of the version's input and result, and an example. Of services that can be subscribed to or are, and of the organisation's own, published or not.",
+    params: Type.Object({ ...ClientParams.properties, language: ClientLanguageSchema }),
+    responses: { 200: { description: "The content" } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
+  downloadOpenApi: {
+    ...READS,
+    path: "/marketplace/{key}/versions/{version}/openapi.json",
+    answerMode: "content",
+    summary: "Download the OpenAPI document of a version",
+    description: "For generators of clients; of the same services as `downloadClient`.",
+    params: ClientParams,
+    responses: { 200: { description: "The content" } },
     problems: ["SERVICE_NOT_FOUND"],
   },
 } as const satisfies OperationTable;

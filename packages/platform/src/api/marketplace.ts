@@ -12,6 +12,8 @@ import type { ListingRecord } from "../store/listings.ts";
 import type { CardRecord, EntryRecord } from "../store/marketplace.ts";
 import type { Stores } from "../store/stores.ts";
 import type { PlatformCaller } from "./caller.ts";
+import { createClientHandlers } from "./clients.ts";
+import type { ClientDeps } from "./clients.ts";
 import { toPlanBody } from "./plans.ts";
 
 const EMPTY = { summary: "", tags: [], contact: null, icon: null, exampleInput: null };
@@ -28,8 +30,9 @@ export interface KeptByPlatform {
 export function createMarketplaceHandlers({
   listings,
   marketplace,
+  clientPackages,
   ...kept
-}: Pick<Stores, "listings" | "marketplace"> & KeptByPlatform): OperationHandlers<
+}: Pick<Stores, "listings" | "marketplace"> & ClientDeps & KeptByPlatform): OperationHandlers<
   typeof MARKETPLACE_API,
   PlatformCaller
 > {
@@ -52,6 +55,7 @@ export function createMarketplaceHandlers({
       if (!entry) throw new Problem("SERVICE_NOT_FOUND");
       return { status: 200, body: { ...toEntryBody(entry), ...describeKept(entry, kept) } };
     },
+    ...createClientHandlers({ marketplace, clientPackages }),
   };
 }
 

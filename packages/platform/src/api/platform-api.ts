@@ -10,6 +10,7 @@ import { MEGABYTE } from "@platform/engine/base/bytes";
 import { createReceiptIssuer } from "../access/receipts.ts";
 import { createSigningKeys } from "../access/signing-keys.ts";
 import type { Identity } from "../accounts/identity.ts";
+import { createClientPackages } from "../clients/client-packages.ts";
 import type { FeedAnswers } from "../feed/answer-feed.ts";
 import { addLimitHeaders } from "../metering/limits.ts";
 import { createRateReserve } from "../metering/rate-reserve.ts";
@@ -150,7 +151,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createPoolAccessHandlers(deps),
       ...createPolicyHandlers(deps),
       ...createPlanHandlers(deps),
-      ...createMarketplaceHandlers(deps),
+      ...createMarketplaceHandlers({ ...deps, clientPackages: createClientPackages(deps.gatewayUrl) }),
       ...createApplicationHandlers(deps),
       ...createSubscriptionHandlers(deps),
       ...createUsageHandlers(deps),

@@ -1,7 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ClientLanguage } from "./languages.ts";
+import type { ClientLanguage } from "@platform/contract/platform-api/marketplace";
 
 /** What every client of a language has. */
 export interface ClientCore {

@@ -2,7 +2,7 @@ import { createServiceOpenApi } from "@platform/contract/service-openapi";
 import { readClientCore } from "./client-core.ts";
 import { nameClient } from "./client-names.ts";
 import type { ModelPart, createModelGenerator } from "./generate-models.ts";
-import type { ClientLanguage } from "./languages.ts";
+import type { ClientLanguage } from "@platform/contract/platform-api/marketplace";
 import { listClientFiles } from "./package-client.ts";
 import type { ClientSubject, PackageFiles } from "./package-client.ts";
 import { toPlainSchema } from "./plain-schema.ts";
@@ -46,7 +46,7 @@ export async function createClient(
     parts.length === 0
       ? null
       : await generateModels({ language, parts, javaPackage: `${names.javaPackage}.models` });
-  const endpoint = `${gatewayUrl}/${found.serviceKey}/${found.service}/${found.version}`;
+  const endpoint = getEndpoint(found, gatewayUrl);
   const subject: ClientSubject = {
     language,
     names,
@@ -54,7 +54,7 @@ export async function createClient(
     service: found.service,
     version: found.version,
     exampleInput: found.exampleInput,
-    openApi: describeApi(found, endpoint, gatewayUrl),
+    openApi: describeApi(found, gatewayUrl),
     models: generated === null ? null : { typed: parts.map(({ name }) => name), files: generated },
   };
   const core = await readClientCore(language);
@@ -77,17 +77,18 @@ function listParts({ inputSchema, outputSchema }: ClientVersion): readonly Model
   });
 }
 
-function describeApi(
-  { service, version, inputSchema }: ClientVersion,
-  url: string,
-  gatewayUrl: string,
-): object {
+/** The OpenAPI document of a version. */
+export function describeApi(found: ClientVersion, gatewayUrl: string): object {
   return createServiceOpenApi({
-    name: service,
-    version,
+    name: found.service,
+    version: found.version,
     description: "",
-    server: { url, description: "Endpoint of the version" },
-    inputSchema,
+    server: { url: getEndpoint(found, gatewayUrl), description: "Endpoint of the version" },
+    inputSchema: found.inputSchema,
     tokenUrl: `${gatewayUrl}/token`,
   });
+}
+
+function getEndpoint({ serviceKey, service, version }: ClientVersion, gatewayUrl: string): string {
+  return `${gatewayUrl}/${serviceKey}/${service}/${version}`;
 }

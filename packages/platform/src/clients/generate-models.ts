@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { SECOND } from "@platform/engine/base/time";
-import type { ClientLanguage } from "./languages.ts";
+import type { ClientLanguage } from "@platform/contract/platform-api/marketplace";
 import type { PlainSchema } from "./plain-schema.ts";
 
 /** Processor time for the models of one client, beyond that of loading the generator; common schemas take a tenth of a second. */

@@ -5,7 +5,7 @@ import type { ClientNames } from "./client-names.ts";
 import type { ClientCore } from "./client-core.ts";
 import { writeJavaFiles } from "./java-files.ts";
 import { writeJavaScriptFiles } from "./javascript-files.ts";
-import type { ClientLanguage } from "./languages.ts";
+import type { ClientLanguage } from "@platform/contract/platform-api/marketplace";
 import type { ModelFiles, ModelPart } from "./generate-models.ts";
 import { writePythonFiles } from "./python-files.ts";
 import { writeReadme } from "./readme.ts";

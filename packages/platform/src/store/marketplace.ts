@@ -49,6 +49,18 @@ export interface EntryRecord extends CardRecord, Pick<ListingTerms, "contact" | 
   readonly subscriptions: readonly OwnSubscription[];
 }
 
+/** A version as its clients need it: nothing of its code. */
+export interface ClientVersionRecord {
+  readonly serviceKey: string;
+  /** Name of the service. */
+  readonly service: string;
+  /** MAJOR.MINOR.PATCH. */
+  readonly version: string;
+  readonly inputSchema: Record<string, unknown> | null;
+  readonly outputSchema: Record<string, unknown> | null;
+  readonly exampleInput: ListingTerms["exampleInput"];
+}
+
 /** What is searched for. */
 interface MarketplaceSearch extends PageRequest {
   /** Words, each a whole one or the beginning of one. */
@@ -62,6 +74,14 @@ export interface MarketplaceStore {
   readonly list: (organisationId: string, search: MarketplaceSearch) => Promise<Page<CardRecord>>;
   /** Null: there is no such service, or it cannot be subscribed to. */
   readonly find: (organisationId: string, serviceKey: string) => Promise<EntryRecord | null>;
+  /**
+   * A version that the organisation can subscribe to, of a service that it has subscribed to, or of its own; null: there is none.
+   */
+  readonly findForClient: (
+    organisationId: string,
+    serviceKey: string,
+    version: string,
+  ) => Promise<ClientVersionRecord | null>;
 }
 
 const MAX_WORDS = 10;
@@ -85,11 +105,42 @@ const CARD_COLUMNS = `s.key as "serviceKey", s.name as "serviceName", o.name as 
 const SEARCHED = `setweight(to_tsvector('simple', concat_ws(' ', s.name, l.title, array_to_string(l.tags, ' '))), 'A')
   || setweight(to_tsvector('simple', coalesce(l.summary, '')), 'B') || v.search`;
 
+async function findForClient(
+  database: Database,
+  organisationId: string,
+  serviceKey: string,
+  version: string,
+): Promise<ClientVersionRecord | null> {
+  if (!isUuid(serviceKey)) return null;
+  const [row] = await database.query<ClientVersionRecord>({
+    text: `select s.key as "serviceKey", s.name as service, $3 as version, v.input_schema as "inputSchema",
+        v.output_schema as "outputSchema", l.example_input as "exampleInput"
+      from version v join service s on s.key = v.service_key join organisation o on o.id = s.organisation_id
+      left join listing l on l.service_key = s.key
+      where s.key = $2 and concat_ws('.', v.major, v.minor, v.patch) = $3 and o.deleted_at is null and (
+        s.organisation_id = $1
+        or (s.publication = 'marketplace' and v.retired_at is null)
+        or exists (select 1 from subscription b join application a on a.id = b.application_id
+          where a.organisation_id = $1 and b.service_key = s.key and b.cancelled_at is null)
+      )`,
+    values: [organisationId, serviceKey, version],
+    idempotent: true,
+  });
+  if (row === undefined) return null;
+  return {
+    ...row,
+    inputSchema: readStoredSchema(row.inputSchema),
+    outputSchema: readStoredSchema(row.outputSchema),
+  };
+}
+
 /** The store of what can be subscribed to in PostgreSQL. */
 export function createMarketplaceStore(database: Database): MarketplaceStore {
   return {
     list: (organisationId, search) => listOffers(database, organisationId, search),
     find: (organisationId, serviceKey) => findOffer(database, organisationId, serviceKey),
+    findForClient: (organisationId, serviceKey, version) =>
+      findForClient(database, organisationId, serviceKey, version),
   };
 }
 

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+import { createTestUser, insertTestVersion } from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+
+let home: TestDatabase;
+let instance: TestInstance;
+let owner: TestUser;
+let stranger: TestUser;
+let key: string;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  instance = await createTestInstance({ database: home.database });
+  [owner, stranger] = [await createTestUser(instance), await createTestUser(instance)];
+  const { organisationId } = owner;
+  ({ key } = await instance.stores.services.create({ organisationId, name: "tour", description: "" }));
+  await insertTestVersion(home.database, { serviceKey: key, version: "1.0.0" });
+});
+afterAll(async () => {
+  await instance?.close();
+  await home?.close();
+});
+
+const get = (user: TestUser, path: string, headers: Record<string, string> = {}) =>
+  instance.api.inject({
+    url: `/api/marketplace/${key}/versions/${path}`,
+    headers: { authorization: `Bearer ${user.token}`, "x-organizationid": user.organisationId, ...headers },
+  });
+
+test("the client of an own service that is not published is a ZIP file with a strong ETag", async () => {
+  const answer = await get(owner, "1.0.0/clients/python");
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers["content-type"]).toBe("application/zip");
+  expect(answer.headers["content-disposition"]).toContain('filename="tour-1.0.0-python.zip"');
+  expect(answer.rawPayload.subarray(0, 2).toString()).toBe("PK");
+  const hash = createHash("sha256").update(answer.rawPayload).digest("hex");
+  expect(answer.headers["etag"]).toBe(`"${hash}"`);
+  const again = await get(owner, "1.0.0/clients/python", { "if-none-match": `"${hash}"` });
+  expect(again.statusCode).toBe(304);
+  const part = await get(owner, "1.0.0/clients/python", { range: "bytes=0-1" });
+  expect([part.statusCode, part.body]).toEqual([206, "PK"]);
+});
+
+test("other organisations get it while it is in the marketplace, and only live versions", async () => {
+  const refused = { code: "SERVICE_NOT_FOUND" };
+  for (const path of ["1.0.0/clients/python", "1.0.0/openapi.json"])
+    expect((await get(stranger, path)).json()).toMatchObject(refused);
+  await instance.stores.services.publish(owner.organisationId, key, "marketplace");
+  const document = await get(stranger, "1.0.0/openapi.json");
+  expect(document.statusCode).toBe(200);
+  expect(document.json()).toMatchObject({
+    info: { title: "tour", version: "1.0.0" },
+    servers: [{ url: `http://gateway.test:8080/${key}/tour/1.0.0` }],
+  });
+  await instance.stores.services.publish(owner.organisationId, key, "internal");
+  expect((await get(stranger, "1.0.0/openapi.json")).json()).toMatchObject(refused);
+  await instance.stores.services.publish(owner.organisationId, key, "marketplace");
+  await instance.stores.versions.retire(owner.organisationId, key, "1.0.0");
+  expect((await get(stranger, "1.0.0/openapi.json")).json()).toMatchObject(refused);
+  expect((await get(owner, "1.0.0/openapi.json")).statusCode).toBe(200);
+});
+
+test("a version or a language that there is not is refused", async () => {
+  expect((await get(owner, "9.9.9/clients/python")).json()).toMatchObject({ code: "SERVICE_NOT_FOUND" });
+  const answer = await get(owner, "1.0.0/clients/cobol");
+  expect([answer.statusCode, answer.json<{ code: string }>().code]).toEqual([400, "INVALID_INPUT"]);
+});
