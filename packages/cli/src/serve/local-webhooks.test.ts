@@ -1,48 +1,16 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
 import { createExecution, createOwner, emptyQueue } from "@platform/engine/testing/execution-fixtures";
+import { useWebhookReceiver } from "@platform/engine/testing/webhook-receiver";
 import { createLocalWebhooks } from "./local-webhooks.ts";
 import type { LocalWebhooks, LocalWebhooksOptions } from "./local-webhooks.ts";
 import { readWebhookSettings } from "./webhook-settings.ts";
 
-interface Received {
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-let received: Received[];
-let answer: (response: ServerResponse, path: string) => void;
-const receiver = createServer((request, response) => {
-  const chunks: Buffer[] = [];
-  const path = request.url ?? "";
-  request.on("data", (chunk: Buffer) => chunks.push(chunk));
-  request.once("end", () => {
-    received.push({ path, headers: request.headers, body: Buffer.concat(chunks).toString() });
-    answer(response, path);
-  });
-});
-beforeAll(async () => {
-  receiver.listen(0);
-  await once(receiver, "listening");
-});
-afterAll(() => {
-  receiver.closeAllConnections();
-  receiver.close();
-});
-beforeEach(() => {
-  received = [];
-  answer = (response) => void response.writeHead(204).end();
-});
-
-const at = (path: string, host = "127.0.0.1") =>
-  `http://${host}:${(receiver.address() as AddressInfo).port}${path}`;
+const receiver = useWebhookReceiver();
+const { received, urlOf: at } = receiver;
 const refuse = (status: number) => (response: ServerResponse) => void response.writeHead(status).end();
 
 /** A store whose ends are told, until the test is over, and what was warned of. */
@@ -68,7 +36,7 @@ test("the end of an execution is told its URL once, signed, in the form of the p
   const [{ path, headers, body } = { path: "", headers: {}, body: "" }] = received;
   expect(path).toBe("/hook?order=1");
   expect(headers["content-type"]).toBe("application/json");
-  expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual({
+  expect(new Webhook(secret).verify(body, headers)).toEqual({
     type: "execution.succeeded",
     timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
     data: {
@@ -86,7 +54,7 @@ test("the end of an execution is told its URL once, signed, in the form of the p
 
 test("what is refused is tried again with the same id, and the log names the origin alone", async () => {
   const { store, start, warnings } = open();
-  answer = (response) => refuse(received.length < 3 ? 503 : 200)(response);
+  receiver.answer = (response) => refuse(received.length < 3 ? 503 : 200)(response);
   await start(at("/flaky?key=of-the-caller"));
   await emptyQueue(store);
   await expect.poll(() => received.length).toBe(3);
@@ -104,7 +72,7 @@ test.each([
   [410, 1],
 ])("after answers of %i it is given up with try %i", async (status, tries) => {
   const { store, start, warnings } = open();
-  answer = refuse(status);
+  receiver.answer = refuse(status);
   await start(at("/down"));
   await emptyQueue(store);
   await expect.poll(() => warnings.at(-1)).toContain(`Given up (try ${tries} of 3)`);
@@ -113,7 +81,7 @@ test.each([
 
 test("an origin that hangs has four calls, and delays no other", async () => {
   const { store, start } = open();
-  answer = (response, path) => (path === "/hangs" ? undefined : refuse(204)(response));
+  receiver.answer = (response, path) => (path === "/hangs" ? undefined : refuse(204)(response));
   for (let count = 0; count < 40; count++) await start(at("/hangs", "127.0.0.2"));
   await start(at("/prompt"));
   await emptyQueue(store);
@@ -123,7 +91,7 @@ test("an origin that hangs has four calls, and delays no other", async () => {
 
 test("no more than sixteen calls are under way, and no more than a thousand messages wait", async () => {
   const { webhooks, warnings } = open();
-  answer = () => undefined;
+  receiver.answer = () => undefined;
   const store = webhooks.wrapStore(createMemoryStore(webhooks.notice));
   for (let count = 0; count < 1_001; count++)
     await store.create({

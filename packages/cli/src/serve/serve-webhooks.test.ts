@@ -1,9 +1,6 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
+import { useWebhookReceiver } from "@platform/engine/testing/webhook-receiver";
 import { createCliHome } from "../testing/cli-process.ts";
 import { serveProject } from "../testing/served-project.ts";
 import type { ServedProject } from "../testing/served-project.ts";
@@ -15,40 +12,16 @@ def run(data):
     return {"secret": "of the result"}
 `;
 
-interface Received {
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-const received: Received[] = [];
-const receiver = createServer((request, response) => {
-  const chunks: Buffer[] = [];
-  const path = request.url ?? "";
-  request.on("data", (chunk: Buffer) => chunks.push(chunk));
-  request.once("end", () => {
-    received.push({ path, headers: request.headers, body: Buffer.concat(chunks).toString() });
-    response.writeHead(path.startsWith("/down") ? 410 : 204).end();
-  });
-});
-beforeAll(async () => {
-  receiver.listen(0, "127.0.0.1");
-  await once(receiver, "listening");
-});
-afterAll(() => {
-  receiver.closeAllConnections();
-  receiver.close();
-});
-
+const receiver = useWebhookReceiver();
+const { received } = receiver;
 let served: ServedProject | undefined;
 afterEach(async () => {
-  received.length = 0;
   await served?.close();
   served = undefined;
 });
 
-const at = (path: string, host = "localhost") =>
-  `http://${host}:${(receiver.address() as AddressInfo).port}${path}`;
+/** As it is named on a developer's machine. */
+const at = (path: string) => receiver.urlOf(path, "localhost");
 const readSecret = (server: ServedProject) =>
   (JSON.parse(server.running.stdout()) as { webhookSecret: string }).webhookSecret;
 
@@ -72,7 +45,7 @@ test("a receiver on the same machine is told each end, signed with the secret th
   await expect.poll(() => received.length).toBe(3);
   const secret = readSecret(server);
   const told = received.map(({ path, headers, body }) => {
-    const message: unknown = new Webhook(secret).verify(body, headers as Record<string, string>);
+    const message: unknown = new Webhook(secret).verify(body, headers);
     return [path, message];
   });
   expect(new Map(told as [string, unknown][])).toEqual(
@@ -91,6 +64,7 @@ test("a secret can be given; what is not delivered is in the log with its origin
   served = await serveProject(PROGRAM, { flags: ["--webhook-secret", secret] });
   const server = served;
   expect(readSecret(server)).toBe(secret);
+  receiver.answer = (response) => void response.writeHead(410).end();
   await server.start({ webhookUrl: at("/down?key=of-the-caller") });
   await server.start({ webhookUrl: "http://169.254.169.254/latest?key=of-the-caller" });
   await expect.poll(() => server.running.stderr()).toContain(`${at("")} was not told. It answered 410.`);
