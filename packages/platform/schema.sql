@@ -408,6 +408,24 @@ create table idempotency_key (
 );
 CREATE INDEX idempotency_key_created ON public.idempotency_key USING btree (created_at);
 
+create table instance_mark (
+  name text not null,
+  "position" bigint not null,
+  constraint instance_mark_name_check CHECK ((name = 'series'::text)),
+  constraint instance_mark_pkey PRIMARY KEY (name)
+);
+
+create table instance_minute (
+  minute timestamp(0) with time zone not null,
+  pending integer,
+  running integer,
+  started integer not null default 0,
+  finished integer not null default 0,
+  waits jsonb not null default '{}'::jsonb,
+  runs jsonb not null default '{}'::jsonb,
+  constraint instance_minute_pkey PRIMARY KEY (minute)
+);
+
 create table invitation (
   id uuid not null,
   organisation_id uuid not null,

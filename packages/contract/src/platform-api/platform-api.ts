@@ -11,6 +11,7 @@ import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { POOL_ACCESS_API } from "./pool-access.ts";
 import { OPERATOR_ACCOUNTS_API } from "./operator-accounts.ts";
+import { OPERATOR_FIGURES_API } from "./operator-figures.ts";
 import { OPERATOR_INSTANCE_API } from "./operator-instance.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
@@ -55,4 +56,5 @@ export const PLATFORM_API = {
   ...SCHEDULES_API,
   ...OPERATOR_ACCOUNTS_API,
   ...OPERATOR_INSTANCE_API,
+  ...OPERATOR_FIGURES_API,
 } as const;

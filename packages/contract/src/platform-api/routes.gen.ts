@@ -161,4 +161,6 @@ export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route &
   listWorkers: { method: "GET", path: "/operator/workers", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
   drainWorker: { method: "PUT", path: "/operator/workers/{workerId}/drain", bodyMode: "none", answerMode: "json", allows: "operator", audit: "worker.drain" },
   resumeWorker: { method: "DELETE", path: "/operator/workers/{workerId}/drain", bodyMode: "none", answerMode: "json", allows: "operator", audit: "worker.resume" },
+  getSeries: { method: "GET", path: "/operator/series", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
+  getStorage: { method: "GET", path: "/operator/storage", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
 };

@@ -37,6 +37,7 @@ import { createMarketplaceHandlers } from "./marketplace.ts";
 import type { KeptByPlatform } from "./marketplace.ts";
 import { refuseUnstorableText } from "./unstorable-text.ts";
 import { createOperatorAccountHandlers } from "./operator-accounts.ts";
+import { createOperatorFigureHandlers } from "./operator-figures.ts";
 import { createOperatorInstanceHandlers } from "./operator-instance.ts";
 import type { HostFacts } from "./operator-instance.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
@@ -175,6 +176,7 @@ function createPeopleHandlers(deps: PlatformApiDeps) {
     ...createDeviceHandlers(deps),
     ...createOperatorAccountHandlers(deps.identity),
     ...createOperatorInstanceHandlers(deps),
+    ...createOperatorFigureHandlers(deps),
   };
 }
 

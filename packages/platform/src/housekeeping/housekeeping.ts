@@ -11,6 +11,7 @@ import { createFeedStore } from "../store/feed/feed.ts";
 import { createGarbageStore } from "../store/garbage.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createUploadStore } from "../store/pools/uploads.ts";
+import { rollUpSeries } from "../store/instance/series.ts";
 import { rollUpUsage } from "../store/usage/roll-up.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 
@@ -32,7 +33,7 @@ export interface HousekeepingOptions {
 
 /**
  * Once an hour creates partitions, drops those past retention, updates statistics and removes what is not needed any more
- * (collect-garbage.ts); once a minute rolls up usage; once a day notes what is stored without a row. Returns a function that stops all of it and waits
+ * (collect-garbage.ts); once a minute rolls up usage and series; once a day notes what is stored without a row. Returns a function that stops all of it and waits
  * for the current rounds, though not for a store that does not answer.
  */
 export function startHousekeeping({
@@ -71,6 +72,14 @@ export function startHousekeeping({
     { every: ROLL_UP_EVERY, first: ROLL_UP_EVERY },
     (error) => logger.warn({ err: error }, "usage could not be rolled up; trying again in a minute"),
   );
+  const series = startRounds(
+    async () => {
+      await createFeedStore(database).sequence();
+      await rollUpSeries(database);
+    },
+    { every: ROLL_UP_EVERY, first: FIRST_ROUND },
+    (error) => logger.warn({ err: error }, "series could not be rolled up; trying again in a minute"),
+  );
   const adoptions = startRounds(
     () => adoptObjects(objects),
     { every: DAY, first: FIRST_ROUND },
@@ -84,7 +93,7 @@ export function startHousekeeping({
   );
   return async () => {
     closing.abort();
-    await Promise.all([rounds(), rollUps(), adoptions()]);
+    await Promise.all([rounds(), rollUps(), series(), adoptions()]);
   };
 }
 

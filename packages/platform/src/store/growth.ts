@@ -55,6 +55,8 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
     bounds: [],
     rest: "One for each start that has such a key, which the rate of starts bounds; removed after 24 hours.",
   },
+  instance_mark: { bounds: [], rest: "One row." },
+  instance_minute: { bounds: [], rest: "One for each minute; removed after eight days." },
   invitation: { bounds: ["invitations"], rest: ENDED },
   kept_execution: {
     bounds: [],

@@ -7,6 +7,7 @@ import { auditChanges } from "./audit/trail.ts";
 import { createBuildStore } from "./builds/builds.ts";
 import type { BuildStoreOptions } from "./builds/builds.ts";
 import type { NoteCancelled } from "./executions/cancel-many.ts";
+import { createFigureStore } from "./instance/figures.ts";
 import { createInstanceStore } from "./instance/instance.ts";
 import { createProcessStore } from "./instance/processes.ts";
 import { createWorkerOperations } from "./instance/operate-workers.ts";
@@ -74,6 +75,7 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     poolFiles: createPoolFileStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
     measures: createMeasures(given),
     instance: createInstanceStore(given),
+    figures: createFigureStore(given),
     processes: createProcessStore(given),
     workers: createWorkerOperations(database),
     webhooks: createWebhookStore(database),
