@@ -8,7 +8,7 @@ export interface StoredKind {
 }
 
 /** What is stored by kind: content of objects, then groups of tables with their indexes. */
-export const STORED_KINDS = [
+const STORED_KINDS = [
   "archives",
   "pool-files",
   "results",
