@@ -1,3 +1,4 @@
+import { accountRoutes } from "./routes/account.ts";
 import { applicationRoutes } from "./routes/applications.ts";
 import { homeRoutes } from "./routes/home.ts";
 import { organisation, root, signedIn } from "./routes/root.ts";
@@ -6,5 +7,5 @@ import { openRoutes, ownRoutes } from "./routes/session.ts";
 /** The whole map of addresses; a file of routes/ has one subject: path, search parameters, what is loaded, and the page. */
 export const routeTree = root.addChildren([
   ...openRoutes,
-  signedIn.addChildren([...ownRoutes, organisation.addChildren([...homeRoutes, ...applicationRoutes])]),
+  signedIn.addChildren([...ownRoutes, ...accountRoutes, organisation.addChildren([...homeRoutes, ...applicationRoutes])]),
 ]);

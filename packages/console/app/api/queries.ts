@@ -6,6 +6,7 @@ import {
   useSuspenseInfiniteQuery,
   useSuspenseQuery,
 } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
 import type { AnswerOf, ItemOf, OperationId, RequestOf } from "./client.ts";
 import { useScope } from "./scope.tsx";
 import type { Scope } from "./scope.tsx";
@@ -176,11 +177,14 @@ export interface Change<K extends OperationId> {
 /** The only way to change something. */
 export function useChange<K extends OperationId>(op: K, { done, refresh }: ChangeOptions): Change<K> {
   const scope = useScope();
+  const router = useRouter();
   const mutation = useMutation({
     mutationFn: (request: RequestOf<K>) => call(scope, op, request) as Promise<AnswerOf<K>>,
     onSuccess: async () => {
       if (done !== undefined) notifyDone(done);
       await makeStale(scope, refresh);
+      // The user is part of the routes' context.
+      if (refresh.includes("getMe")) await router.invalidate();
     },
     // A secret in an answer is not kept: what shows it holds it.
     gcTime: 0,

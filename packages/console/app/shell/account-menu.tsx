@@ -1,9 +1,10 @@
 import { ActionIcon, Menu, Text } from "@mantine/core";
-import { IconLogout, IconUser } from "@tabler/icons-react";
+import { IconDevices, IconKey, IconLogout, IconUser } from "@tabler/icons-react";
 import { useRouter } from "@tanstack/react-router";
 import { useChange } from "../api/queries.ts";
 import { useScope } from "../api/scope.tsx";
 import type { Me } from "../api/scope.tsx";
+import { MenuLink } from "../ui/link.tsx";
 import { notifyFailure } from "../ui/notify.ts";
 
 /** What the user has of their own, and the way out. */
@@ -31,6 +32,16 @@ export function AccountMenu({ me }: { readonly me: Me }) {
             {me.email}
           </Text>
         </div>
+        <Menu.Divider />
+        <MenuLink to="/account" leftSection={<IconUser size={16} aria-hidden />}>
+          Profile
+        </MenuLink>
+        <MenuLink to="/account/tokens" leftSection={<IconKey size={16} aria-hidden />}>
+          Personal access tokens
+        </MenuLink>
+        <MenuLink to="/account/sessions" leftSection={<IconDevices size={16} aria-hidden />}>
+          Sessions
+        </MenuLink>
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
           Sign out

@@ -7,12 +7,12 @@ import { toActor } from "../api/scope.tsx";
 import type { Organisation, Scope } from "../api/scope.tsx";
 import { NavigationLink } from "../ui/link.tsx";
 
-/** A page of the navigation. `op`: what it reads; who may not is not shown the page. */
+/** The pages of the navigation. `op`: what a page reads; who may not is not shown it. `key`: leads to it behind `g`. */
 const GROUPS = [
-  { name: null, pages: [{ to: "/o/$org", label: "Home", icon: IconHome, op: "listServices" }] },
+  { name: null, pages: [{ to: "/o/$org", label: "Home", icon: IconHome, op: "listServices", key: "h" }] },
   {
     name: "Use",
-    pages: [{ to: "/o/$org/applications", label: "Applications", icon: IconApps, op: "listApplications" }],
+    pages: [{ to: "/o/$org/applications", label: "Applications", icon: IconApps, op: "listApplications", key: "a" }],
   },
 ] as const satisfies readonly {
   readonly name: string | null;
@@ -21,8 +21,22 @@ const GROUPS = [
     readonly to: string;
     readonly label: string;
     readonly icon: typeof IconHome;
+    readonly key?: string;
   }[];
 }[];
+
+type NavigationPage = (typeof GROUPS)[number]["pages"][number];
+
+/** The pages of an organisation that the user may see. */
+export function listPages(scope: Scope, organisation: Organisation): readonly NavigationPage[] {
+  const actor = toActor({ ...scope, organisation });
+  return GROUPS.flatMap<NavigationPage>(({ pages }) => pages).filter(({ op }) => can(actor, PLATFORM_ROUTES[op]));
+}
+
+/** The key behind `g` that leads to a page; null: none does. */
+export function findKey(page: NavigationPage): string | null {
+  return "key" in page ? page.key : null;
+}
 
 interface NavigationProps {
   readonly scope: Scope;
@@ -33,18 +47,14 @@ interface NavigationProps {
 
 /** The pages of an organisation that the user may see. */
 export function Navigation({ scope, organisation, onChoose }: NavigationProps) {
-  const actor = toActor({ ...scope, organisation });
+  const shown = new Set<string>(listPages(scope, organisation).map(({ to }) => to));
   return (
     <nav aria-label="Pages">
       {GROUPS.map(({ name, pages }) => (
-        <div key={name} className="nav-group">
-          {name !== null && (
-            <Text component="h2" className="nav-title">
-              {name}
-            </Text>
-          )}
+        <div key={name} className="nav-group" role="group" aria-label={name ?? undefined}>
+          {name !== null && <Text className="nav-title">{name}</Text>}
           {pages
-            .filter(({ op }) => can(actor, PLATFORM_ROUTES[op]))
+            .filter(({ to }) => shown.has(to))
             .map(({ to, label, icon: Icon }) => (
               <NavigationLink
                 key={to}

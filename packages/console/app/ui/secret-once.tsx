@@ -7,8 +7,8 @@ import { Dialog } from "./dialog.tsx";
 export interface Secret {
   /** "Key id", "Secret". */
   readonly label: string;
-  /** Name of the variable in the file. */
-  readonly variable: string;
+  /** Name of the variable in the file; absent: it is not in the file. */
+  readonly variable?: string;
   readonly value: string;
 }
 
@@ -26,7 +26,10 @@ export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
     setIsStored(false);
     onClose();
   };
-  const file = (secrets ?? []).map(({ variable, value }) => `${variable}=${value}\n`).join("");
+  const file = (secrets ?? [])
+    .filter(({ variable }) => variable !== undefined)
+    .map(({ variable, value }) => `${variable}=${value}\n`)
+    .join("");
   return (
     <Dialog title={title} isOpen={secrets !== null} onClose={close} isHeld width={600}>
       <Stack>

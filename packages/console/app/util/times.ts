@@ -42,3 +42,8 @@ export function formatDuration(milliseconds: number): string {
   if (minutes < 1_440) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   return `${Math.floor(minutes / 1_440)} d ${Math.floor((minutes % 1_440) / 60)} h`;
 }
+
+/** The other way round of `parseTimestamp`. */
+export function formatTimestamp(time: number): string {
+  return new Date(time).toISOString().slice(0, 19).replace("T", " ");
+}

@@ -1,22 +1,32 @@
-import { q, useLoaded } from "../../api/queries.ts";
+import { Stack } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { q, REFRESH_MS, useLoaded } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
+import { DayFigures } from "./day-figures.tsx";
 import { FirstSteps } from "./first-steps.tsx";
+import { LatestExecutions } from "./latest-executions.tsx";
+import { NewestServices } from "./newest-services.tsx";
 
-/** What there is, and what to do next. */
+const route = getRouteApi("/in/o/$org/");
+
+/** What to do next, and what has happened of late. */
 export function HomePage() {
-  const { name } = useOrganisation();
-  const services = useLoaded(q("listServices", { query: { limit: 5 } }));
-  const applications = useLoaded(q("listApplications", { query: { limit: 1 } }));
-  const subscriptions = useLoaded(q("listSubscriptions", { query: { limit: 1 } }));
+  const { name, role } = useOrganisation();
+  const { since } = route.useLoaderData();
+  const services = useLoaded(q("listServices", { query: { limit: 5 } }), { refresh: REFRESH_MS.list });
+  const counts = useLoaded(q("countExecutions", { query: { createdAfter: since } }), {
+    refresh: REFRESH_MS.list,
+  });
   return (
     <>
-      <PageHeader title={name} />
-      <FirstSteps
-        services={services.items}
-        applications={applications.items}
-        subscriptions={subscriptions.items}
-      />
+      <PageHeader title={name} description={`You are ${role} here.`} />
+      <Stack gap="xl">
+        <FirstSteps services={services.items} />
+        <DayFigures counts={counts} />
+        <LatestExecutions />
+        <NewestServices services={services.items} />
+      </Stack>
     </>
   );
 }

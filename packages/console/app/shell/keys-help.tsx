@@ -1,0 +1,47 @@
+import { Kbd, Stack, Text } from "@mantine/core";
+import { Dialog } from "../ui/dialog.tsx";
+import { AppLink } from "../ui/link.tsx";
+
+const KEYS = [
+  ["Ctrl K", "find a page, an application, a service"],
+  ["?", "this list"],
+  ["/", "to the filter of a list"],
+  ["j k", "to the next or the previous row of a list that has the focus"],
+  ["Enter", "opens the row"],
+  ["x", "selects the row"],
+] as const;
+
+interface KeysHelpProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  /** Keys behind `g`, with the pages that they lead to. */
+  readonly pages: readonly { readonly key: string; readonly label: string }[];
+}
+
+/** What `?` shows. */
+export function KeysHelp({ isOpen, onClose, pages }: KeysHelpProps) {
+  const all = [...KEYS, ...pages.map(({ key, label }) => [`g ${key}`, `to ${label}`] as const)];
+  return (
+    <Dialog title="Keys" isOpen={isOpen} onClose={onClose}>
+      <Stack>
+        <dl className="facts">
+          {all.map(([key, what]) => (
+            <div key={key} style={{ display: "contents" }}>
+              <dt>
+                <Kbd>{key}</Kbd>
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+        <Text fz="sm" c="dimmed">
+          Single keys can be switched off in your{" "}
+          <AppLink to="/account" onClick={onClose}>
+            profile
+          </AppLink>
+          .
+        </Text>
+      </Stack>
+    </Dialog>
+  );
+}

@@ -1,0 +1,55 @@
+import { useEffect, useEffectEvent } from "react";
+import { readStored } from "../util/storage.ts";
+
+/** After `g`, the key that says where to has to follow within this time. */
+const SEQUENCE_MS = 1_500;
+
+interface Keys {
+  readonly onPalette: () => void;
+  readonly onHelp: () => void;
+  /** The key behind `g`. */
+  readonly onGo: (key: string) => void;
+}
+
+/** The keys of all pages. Single ones are off while something is typed, and can be switched off (WCAG 2.2, 2.1.4). */
+export function useKeys(keys: Keys): void {
+  const onPalette = useEffectEvent(keys.onPalette);
+  const onHelp = useEffectEvent(keys.onHelp);
+  const onGo = useEffectEvent(keys.onGo);
+  useEffect(() => {
+    let wentAt = 0;
+    const listen = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        onPalette();
+        return;
+      }
+      if (isForOthers(event)) return;
+      if (event.key === "?") onHelp();
+      if (event.key === "/") focusFilter(event);
+      if (wentAt > 0 && Date.now() - wentAt < SEQUENCE_MS) onGo(event.key);
+      wentAt = event.key === "g" ? Date.now() : 0;
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, []);
+}
+
+function isForOthers(event: KeyboardEvent): boolean {
+  const target = event.target as HTMLElement;
+  return (
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    readStored("keys") === "off" ||
+    target.closest("input, textarea, select, [contenteditable=true], [role=dialog]") !== null
+  );
+}
+
+/** The filter of a list says so itself: `data-filter`. */
+function focusFilter(event: KeyboardEvent): void {
+  const filter = document.querySelector<HTMLInputElement>("input[data-filter]");
+  if (filter === null) return;
+  event.preventDefault();
+  filter.focus();
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { request } from "../../../tools/platform-client.ts";
+import { openConsole } from "./support/open-console.ts";
+import type { ConsoleWorld } from "./support/open-console.ts";
+
+let world: ConsoleWorld;
+beforeAll(async () => {
+  world = await openConsole();
+});
+afterAll(() => world.close());
+
+test("a personal access token is made with the scopes that were chosen, and refused once it is revoked", async () => {
+  const { page, open, complaints } = await world.visit();
+  await open("/account/tokens?new=token");
+  await page.getByRole("dialog").getByLabel("Name").fill("from the story");
+  await page.getByRole("button", { name: "Create token" }).click();
+  const dialog = page.getByRole("dialog", { name: "The new token" });
+  const [token = ""] = await dialog.locator("dd .mono").allTextContents();
+  const ask = async (method: string, path: string, json?: unknown) => {
+    const answer = await request(method, `${world.login.apiUrl}/api${path}`, {
+      token,
+      ...(json === undefined ? {} : { json }),
+    });
+    return answer.status;
+  };
+  expect(await ask("GET", "/me")).toBe(200);
+  expect(await ask("PUT", "/me", { name: "taken" })).toBe(403);
+  await dialog.getByLabel("I have stored it").check();
+  await dialog.getByRole("button", { name: "Close" }).click();
+  const row = page.getByRole("row").filter({ hasText: "from the story" });
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await row.waitFor({ state: "detached" });
+  await expect.poll(() => ask("GET", "/me")).toBe(401);
+  expect(complaints).toEqual([]);
+});
+
+test("a session that is ended from another browser is thrown out", async () => {
+  const other = await world.visit();
+  await other.open("/account");
+  const { page, open, complaints } = await world.visit();
+  await open("/account/sessions");
+  await page.getByText("This one").waitFor();
+  const row = page.getByRole("row").filter({ has: page.getByRole("button", { name: "End" }) });
+  await row.first().getByRole("button", { name: "End" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "End" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await expect
+    .poll(async () => {
+      await other.page.goto("/account/tokens");
+      await other.page.locator("h1").first().waitFor();
+      return await other.page.locator("h1").first().textContent();
+    })
+    .toBe("Sign in");
+  expect(complaints).toEqual([]);
+});
+
+test("a form of another origin changes nothing with the user's cookie", async () => {
+  const { page, open, context } = await world.visit();
+  await open("/account");
+  const before = await context.request.get("/api/me", { headers: { "x-requested-by": "console" } });
+  const { name } = (await before.json()) as { readonly name: string };
+  // Same host, another port: the cookie is sent, since cookies know no ports.
+  await page.goto(`${world.platform.gatewayUrl}/healthz`);
+  const answers = await page.evaluate(async (apiUrl) => {
+    const form = await fetch(`${apiUrl}/api/me`, {
+      method: "PUT",
+      mode: "no-cors",
+      credentials: "include",
+      headers: { "content-type": "text/plain" },
+      body: '{"name": "taken over"}',
+    }).then(
+      ({ type }) => type,
+      () => "refused",
+    );
+    const json = await fetch(`${apiUrl}/api/me`, {
+      method: "PUT",
+      credentials: "include",
+      headers: { "content-type": "application/json", "x-requested-by": "console" },
+      body: '{"name": "taken over"}',
+    }).then(
+      ({ status }) => String(status),
+      () => "refused",
+    );
+    return [form, json];
+  }, world.login.apiUrl);
+  expect(answers).toEqual(["refused", "refused"]);
+  const after = await context.request.get(`${world.login.apiUrl}/api/me`, { headers: { "x-requested-by": "console", origin: world.login.apiUrl } });
+  expect(((await after.json()) as { readonly name: string }).name).toBe(name);
+});
+
+test("the user's new name is shown at once, and the console is found by keys alone", async () => {
+  const { page, open, complaints } = await world.visit();
+  await open("/account");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("Ada of the story");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Account of Ada of the story" }).waitFor();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder("Find a page or an application").fill("applic");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Applications" }).waitFor();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+  await page.keyboard.press("g");
+  await page.keyboard.press("h");
+  await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/o\/[a-z0-9-]+$/u);
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  expect(complaints).toEqual([]);
+});
