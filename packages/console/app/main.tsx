@@ -11,11 +11,13 @@ import { createConsole } from "./router.ts";
 import { resolveVariables, theme } from "./theme/theme.ts";
 import { STORED } from "./util/storage.ts";
 import { readNonce } from "./util/nonce.ts";
+import { reloadWhenReplaced } from "./util/reload.ts";
 
 const nonce = readNonce();
 // react-remove-scroll, within Mantine's dialogs, makes its style element with this one.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
+reloadWhenReplaced();
 const { router, queries } = createConsole();
 const schemes = localStorageColorSchemeManager({ key: STORED.colorScheme });
 const root = document.querySelector("#root");

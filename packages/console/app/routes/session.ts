@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-route
 import { load, q } from "../api/queries.ts";
 import { createScope } from "../api/scope.tsx";
 import { findMe } from "../api/session.ts";
-import { toOwnPath } from "../util/own-path.ts";
+import { takeNext, toOwnPath } from "../util/own-path.ts";
 import { readStored } from "../util/storage.ts";
 import { search, text } from "../util/url-state.ts";
 import { root, signedIn } from "./root.ts";
@@ -20,6 +20,18 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
 });
 
+/** Where an identity provider sends the browser back to; what it said is in the query. */
+const callback = createRoute({
+  getParentRoute: () => root,
+  path: "sign-in/callback",
+  loader: async ({ context: { queries }, location }) => {
+    const { api } = createScope(queries);
+    await api.finishExternalSignIn({ body: { parameters: location.searchStr.replace(/^\?/u, "") } });
+    queries.clear();
+    throw redirect({ href: takeNext(), replace: true });
+  },
+});
+
 /** Leads to the organisation that was open last. */
 const start = createRoute({
   getParentRoute: () => signedIn,
@@ -31,7 +43,7 @@ const start = createRoute({
 });
 
 /** Pages without a session. */
-export const openRoutes = [signIn] as const;
+export const openRoutes = [signIn, callback] as const;
 
 /** Pages of the user, of no organisation. */
 export const ownRoutes = [start] as const;

@@ -12,6 +12,7 @@ import { ColorSchemeMenu } from "./color-scheme-menu.tsx";
 import { KeysHelp } from "./keys-help.tsx";
 import { Navigation, findKey, listPages } from "./navigation.tsx";
 import { OrganisationSwitcher } from "./organisation-switcher.tsx";
+import { OfflineBar } from "./offline-bar.tsx";
 import { useKeys } from "./use-keys.ts";
 import "./shell.css";
 
@@ -51,6 +52,7 @@ export function Shell() {
         <ColorSchemeMenu />
         <AccountMenu me={me} />
       </header>
+      <OfflineBar />
       <Drawer
         opened={isOpen}
         onClose={close}

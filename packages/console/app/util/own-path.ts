@@ -8,3 +8,25 @@ export function toOwnPath(next: string | undefined): string {
     return "/";
   }
 }
+
+const NEXT = "platform.next";
+
+/** Keeps where to go while the browser is at an identity provider. */
+export function keepNext(next: string | undefined): void {
+  try {
+    sessionStorage.setItem(NEXT, toOwnPath(next));
+  } catch {
+    // Then the first page is shown.
+  }
+}
+
+/** What was kept, once. */
+export function takeNext(): string {
+  try {
+    const next = sessionStorage.getItem(NEXT) ?? undefined;
+    sessionStorage.removeItem(NEXT);
+    return toOwnPath(next);
+  } catch {
+    return "/";
+  }
+}

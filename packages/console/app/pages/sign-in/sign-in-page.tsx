@@ -6,6 +6,7 @@ import { useScope } from "../../api/scope.tsx";
 import type { BodyOf } from "../../api/client.ts";
 import { PasswordField, TextField } from "../../forms/fields.tsx";
 import { SchemaBackedForm } from "../../forms/schema-backed-form.tsx";
+import { ExternalSignIn } from "./external-sign-in.tsx";
 import { Entrance } from "../../shell/entrance.tsx";
 import { toOwnPath } from "../../util/own-path.ts";
 
@@ -13,7 +14,7 @@ const route = getRouteApi("/sign-in");
 
 /** Email address and password, and back to where the user wanted to go. */
 export function SignInPage() {
-  const { productName } = useLoaded(q("getConfiguration", {}));
+  const { productName, identityProvider } = useLoaded(q("getConfiguration", {}));
   const { queries } = useScope();
   const { next } = route.useSearch();
   const router = useRouter();
@@ -25,6 +26,7 @@ export function SignInPage() {
   };
   return (
     <Entrance title="Sign in" product={productName}>
+      {identityProvider !== null && <ExternalSignIn provider={identityProvider} next={next} />}
       <SchemaBackedForm<BodyOf<"signIn">>
         schema={SESSION_API.signIn.body}
         initial={{ email: "", password: "" }}
