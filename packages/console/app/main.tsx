@@ -1,17 +1,17 @@
 import "@mantine/core/styles.layer.css";
-import "@mantine/notifications/styles.layer.css";
 import "./theme/global.css";
 import { MantineProvider, localStorageColorSchemeManager } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { StrictMode } from "react";
+import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { createConsole } from "./router.ts";
 import { resolveVariables, theme } from "./theme/theme.ts";
 import { STORED } from "./util/storage.ts";
 import { readNonce } from "./util/nonce.ts";
 import { reloadWhenReplaced } from "./util/reload.ts";
+
+const Toasts = lazy(async () => ({ default: (await import("./ui/toasts.tsx")).Toasts }));
 
 const nonce = readNonce();
 // react-remove-scroll, within Mantine's dialogs, makes its style element with this one.
@@ -32,7 +32,9 @@ createRoot(root).render(
       colorSchemeManager={schemes}
       getStyleNonce={() => nonce}
     >
-      <Notifications position="bottom-right" limit={4} />
+      <Suspense>
+        <Toasts />
+      </Suspense>
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
       </QueryClientProvider>

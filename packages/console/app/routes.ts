@@ -7,5 +7,9 @@ import { openRoutes, ownRoutes } from "./routes/session.ts";
 /** The whole map of addresses; a file of routes/ has one subject: path, search parameters, what is loaded, and the page. */
 export const routeTree = root.addChildren([
   ...openRoutes,
-  signedIn.addChildren([...ownRoutes, ...accountRoutes, organisation.addChildren([...homeRoutes, ...applicationRoutes])]),
+  signedIn.addChildren([
+    ...ownRoutes,
+    ...accountRoutes,
+    organisation.addChildren([...homeRoutes, ...applicationRoutes]),
+  ]),
 ]);

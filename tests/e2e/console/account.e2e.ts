@@ -85,7 +85,9 @@ test("a form of another origin changes nothing with the user's cookie", async ()
     return [form, json];
   }, world.login.apiUrl);
   expect(answers).toEqual(["refused", "refused"]);
-  const after = await context.request.get(`${world.login.apiUrl}/api/me`, { headers: { "x-requested-by": "console", origin: world.login.apiUrl } });
+  const after = await context.request.get(`${world.login.apiUrl}/api/me`, {
+    headers: { "x-requested-by": "console", origin: world.login.apiUrl },
+  });
   expect(((await after.json()) as { readonly name: string }).name).toBe(name);
 });
 

@@ -40,7 +40,11 @@ test("an application is created, and its key's secret is shown once: not after a
   await page.getByRole("tab", { name: "Keys" }).click();
   const answers: string[] = [];
   page.on("response", (response) => {
-    if (response.request().method() === "GET") void response.text().then((text) => answers.push(text), () => undefined);
+    if (response.request().method() === "GET")
+      void response.text().then(
+        (text) => answers.push(text),
+        () => undefined,
+      );
   });
   await page.getByRole("button", { name: "New key" }).first().click();
   await page.getByRole("button", { name: "Create key" }).click();
@@ -113,24 +117,32 @@ test("what an organisation calls its applications runs nowhere, and a refusal is
 test("a viewer sees the pages, and the buttons say why they do nothing", async () => {
   const { id: organisation, slug } = await world.createOrganisation("Viewed");
   const application = await call<{ id: string }>(organisation, "POST", "/applications", { name: "seen" });
-  const { url } = await call<{ url: string }>(organisation, "POST", "/invitations", { role: "viewer", expiresInDays: 1 });
+  const { url } = await call<{ url: string }>(organisation, "POST", "/invitations", {
+    role: "viewer",
+    expiresInDays: 1,
+  });
   const viewer = { name: "Viewer", email: "viewer@example.org", password: "a long enough password" };
   const token = new URL(url).pathname.split("/").at(-1) ?? "";
   const created = await request("POST", `${world.login.apiUrl}/api/users`, {
     json: { ...viewer, invitation: token },
     headers: { "x-requested-by": "console", origin: world.login.apiUrl },
   });
-  expect(created.status, JSON.stringify(created.body)).toBeLessThan(300);
+  expect(created.body).toMatchObject({ email: viewer.email });
   const { page, open, complaints } = await world.visit({ as: viewer });
   await open(`/o/${slug}/applications`);
   const button = page.getByRole("button", { name: "New application" });
   expect(await button.getAttribute("aria-disabled")).toBe("true");
   await button.focus();
-  await page.getByRole("tooltip").getByText(/You are viewer of Viewed; this needs the role/u).waitFor();
+  await page
+    .getByRole("tooltip")
+    .getByText(/You are viewer of Viewed; this needs the role/u)
+    .waitFor();
   await button.click({ force: true });
   expect(await page.getByRole("dialog").count()).toBe(0);
   await open(`/o/${slug}/applications/${application.id}?tab=keys`);
-  expect(await page.getByRole("button", { name: "New key" }).first().getAttribute("aria-disabled")).toBe("true");
+  expect(await page.getByRole("button", { name: "New key" }).first().getAttribute("aria-disabled")).toBe(
+    "true",
+  );
   expect(complaints).toEqual([]);
 });
 
@@ -161,18 +173,27 @@ test("every page passes axe, and nothing is cut, in both schemes and at both wid
   ];
   const found: string[] = [];
   for (const scheme of ["light", "dark"] as const)
-    for (const width of Object.values(WIDTHS)) {
-      const { page, open, context, complaints } = await world.visit({ scheme, width });
-      for (const path of paths) {
-        await open(path);
-        if (/[?&](?:new|edit)=/u.test(path)) await page.getByRole("dialog").waitFor();
-        // Colours that are still changing have a contrast of their own.
-        await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => null))));
-        for (const fault of [...(await findBarriers(page)), ...(await findCutText(page))])
-          found.push(`${path} ${scheme} ${width}: ${fault}`);
-      }
-      found.push(...complaints);
-      await context.close();
-    }
+    for (const width of Object.values(WIDTHS)) found.push(...(await judge(paths, scheme, width)));
   expect(found).toEqual([]);
 });
+
+async function judge(
+  paths: readonly string[],
+  scheme: "light" | "dark",
+  width: number,
+): Promise<readonly string[]> {
+  const { page, open, context, complaints } = await world.visit({ scheme, width });
+  const found: string[] = [];
+  for (const path of paths) {
+    await open(path);
+    if (/[?&](?:new|edit)=/u.test(path)) await page.getByRole("dialog").waitFor();
+    // Colours that are still changing have a contrast of their own.
+    await page.evaluate(() =>
+      Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => null))),
+    );
+    const faults = [...(await findBarriers(page)), ...(await findCutText(page))];
+    found.push(...faults.map((fault) => `${path} ${scheme} ${width}: ${fault}`));
+  }
+  await context.close();
+  return [...found, ...complaints];
+}

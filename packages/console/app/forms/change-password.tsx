@@ -19,7 +19,12 @@ export function ChangePassword({ close }: { readonly close: () => void }) {
       onDone={close}
       onCancel={close}
     >
-      <PasswordField name="currentPassword" label="Present password" autoComplete="current-password" hasFocus />
+      <PasswordField
+        name="currentPassword"
+        label="Present password"
+        autoComplete="current-password"
+        hasFocus
+      />
       <PasswordField
         name="newPassword"
         label="New password"

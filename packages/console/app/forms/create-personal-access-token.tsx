@@ -29,7 +29,12 @@ export function CreatePersonalAccessToken({ onCreated, onCancel }: CreatePersona
       onCancel={onCancel}
     >
       <TextField name="name" label="Name" description="Where it is used." placeholder="laptop" hasFocus />
-      <ChoicesField name="scopes" label="Scopes" description="What it opens. Less is safer." options={SCOPES} />
+      <ChoicesField
+        name="scopes"
+        label="Scopes"
+        description="What it opens. Less is safer."
+        options={SCOPES}
+      />
       <NumberField name="expiresInDays" label="Expires after" min={1} max={3650} suffix=" days" />
     </SchemaBackedForm>
   );

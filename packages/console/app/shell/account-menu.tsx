@@ -4,7 +4,7 @@ import { useRouter } from "@tanstack/react-router";
 import { useChange } from "../api/queries.ts";
 import { useScope } from "../api/scope.tsx";
 import type { Me } from "../api/scope.tsx";
-import { MenuLink } from "../ui/link.tsx";
+import { MenuLink } from "../ui/menu-link.tsx";
 import { notifyFailure } from "../ui/notify.ts";
 
 /** What the user has of their own, and the way out. */

@@ -12,17 +12,16 @@ const KEYS = [
 ] as const;
 
 interface KeysHelpProps {
-  readonly isOpen: boolean;
   readonly onClose: () => void;
   /** Keys behind `g`, with the pages that they lead to. */
   readonly pages: readonly { readonly key: string; readonly label: string }[];
 }
 
 /** What `?` shows. */
-export function KeysHelp({ isOpen, onClose, pages }: KeysHelpProps) {
+export function KeysHelp({ onClose, pages }: KeysHelpProps) {
   const all = [...KEYS, ...pages.map(({ key, label }) => [`g ${key}`, `to ${label}`] as const)];
   return (
-    <Dialog title="Keys" isOpen={isOpen} onClose={onClose}>
+    <Dialog title="Keys" isOpen onClose={onClose}>
       <Stack>
         <dl className="facts">
           {all.map(([key, what]) => (

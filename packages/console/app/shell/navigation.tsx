@@ -12,7 +12,9 @@ const GROUPS = [
   { name: null, pages: [{ to: "/o/$org", label: "Home", icon: IconHome, op: "listServices", key: "h" }] },
   {
     name: "Use",
-    pages: [{ to: "/o/$org/applications", label: "Applications", icon: IconApps, op: "listApplications", key: "a" }],
+    pages: [
+      { to: "/o/$org/applications", label: "Applications", icon: IconApps, op: "listApplications", key: "a" },
+    ],
   },
 ] as const satisfies readonly {
   readonly name: string | null;
@@ -30,7 +32,9 @@ type NavigationPage = (typeof GROUPS)[number]["pages"][number];
 /** The pages of an organisation that the user may see. */
 export function listPages(scope: Scope, organisation: Organisation): readonly NavigationPage[] {
   const actor = toActor({ ...scope, organisation });
-  return GROUPS.flatMap<NavigationPage>(({ pages }) => pages).filter(({ op }) => can(actor, PLATFORM_ROUTES[op]));
+  return GROUPS.flatMap<NavigationPage>(({ pages }) => pages).filter(({ op }) =>
+    can(actor, PLATFORM_ROUTES[op]),
+  );
 }
 
 /** The key behind `g` that leads to a page; null: none does. */

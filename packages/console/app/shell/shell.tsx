@@ -1,4 +1,4 @@
-import { ActionIcon, Burger, Drawer, Text } from "@mantine/core";
+import { ActionIcon, Burger } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { Outlet, getRouteApi, useNavigate, useParams } from "@tanstack/react-router";
@@ -7,16 +7,25 @@ import { ScopeProvider } from "../api/scope.tsx";
 import type { Organisation, Scope } from "../api/scope.tsx";
 import { AppLink } from "../ui/link.tsx";
 import { readStored } from "../util/storage.ts";
-import { AccountMenu } from "./account-menu.tsx";
-import { ColorSchemeMenu } from "./color-scheme-menu.tsx";
-import { KeysHelp } from "./keys-help.tsx";
 import { Navigation, findKey, listPages } from "./navigation.tsx";
-import { OrganisationSwitcher } from "./organisation-switcher.tsx";
 import { OfflineBar } from "./offline-bar.tsx";
 import { useKeys } from "./use-keys.ts";
 import "./shell.css";
 
 const signedIn = getRouteApi("/in");
+
+/* Menus, dialogs and what places them weigh as much as a page: they come behind it. */
+const AccountMenu = lazy(async () => ({ default: (await import("./account-menu.tsx")).AccountMenu }));
+const ColorSchemeMenu = lazy(async () => ({
+  default: (await import("./color-scheme-menu.tsx")).ColorSchemeMenu,
+}));
+const OrganisationSwitcher = lazy(async () => ({
+  default: (await import("./organisation-switcher.tsx")).OrganisationSwitcher,
+}));
+const NarrowNavigation = lazy(async () => ({
+  default: (await import("./narrow-navigation.tsx")).NarrowNavigation,
+}));
+const KeysHelp = lazy(async () => ({ default: (await import("./keys-help.tsx")).KeysHelp }));
 const Palette = lazy(async () => ({ default: (await import("../palette/palette.tsx")).Palette }));
 
 /** Header, navigation and the place of the page. */
@@ -25,7 +34,8 @@ export function Shell() {
   const { org } = useParams({ strict: false });
   const slug = org ?? readStored("organisation");
   const organisation = me.organizations.find((one) => one.slug === slug) ?? me.organization;
-  const [isOpen, { toggle, close }] = useDisclosure();
+  const [wasOpened, setWasOpened] = useState(false);
+  const [isOpen, { toggle, close }] = useDisclosure(false, { onOpen: () => setWasOpened(true) });
   const navigation = <Navigation scope={scope} organisation={organisation} onChoose={close} />;
   return (
     <ScopeProvider scope={scope}>
@@ -44,29 +54,33 @@ export function Shell() {
         <AppLink to="/o/$org" params={{ org: organisation.slug }} className="shell-name" underline="never">
           Platform
         </AppLink>
-        <div className="shell-wide">
-          <OrganisationSwitcher current={organisation} all={me.organizations} />
+        <div className="shell-wide shell-switcher">
+          <Suspense>
+            <OrganisationSwitcher current={organisation} all={me.organizations} />
+          </Suspense>
         </div>
         <span className="shell-space" />
         <Finder scope={scope} organisation={organisation} />
-        <ColorSchemeMenu />
-        <AccountMenu me={me} />
+        <div className="shell-menus">
+          <Suspense>
+            <ColorSchemeMenu />
+            <AccountMenu me={me} />
+          </Suspense>
+        </div>
       </header>
       <OfflineBar />
-      <Drawer
-        opened={isOpen}
-        onClose={close}
-        title="Pages"
-        size={280}
-        closeButtonProps={{ "aria-label": "Close" }}
-      >
-        <Text fz="sm" c="dimmed" mb={4}>
-          Organisation
-        </Text>
-        <OrganisationSwitcher current={organisation} all={me.organizations} onChoose={close} />
-        <div style={{ height: 12 }} />
-        {navigation}
-      </Drawer>
+      {wasOpened && (
+        <Suspense>
+          <NarrowNavigation
+            isOpen={isOpen}
+            onClose={close}
+            organisation={organisation}
+            all={me.organizations}
+          >
+            {navigation}
+          </NarrowNavigation>
+        </Suspense>
+      )}
       <div className="shell-body">
         <div className="shell-navigation">{navigation}</div>
         <main id="main" tabIndex={-1} className="shell-main">
@@ -110,14 +124,17 @@ function Finder({ scope, organisation }: { readonly scope: Scope; readonly organ
           <Palette organisation={organisation} opened={opened} />
         </Suspense>
       )}
-      <KeysHelp
-        isOpen={isHelpOpen}
-        onClose={() => setIsHelpOpen(false)}
-        pages={pages.flatMap((page) => {
-          const key = findKey(page);
-          return key === null ? [] : [{ key, label: page.label }];
-        })}
-      />
+      {isHelpOpen && (
+        <Suspense>
+          <KeysHelp
+            onClose={() => setIsHelpOpen(false)}
+            pages={pages.flatMap((page) => {
+              const key = findKey(page);
+              return key === null ? [] : [{ key, label: page.label }];
+            })}
+          />
+        </Suspense>
+      )}
     </>
   );
 }

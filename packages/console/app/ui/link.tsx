@@ -1,5 +1,5 @@
-import { Anchor, Button, Menu, NavLink } from "@mantine/core";
-import type { AnchorProps, ButtonProps, MenuItemProps, NavLinkProps } from "@mantine/core";
+import { Anchor, Button, NavLink } from "@mantine/core";
+import type { AnchorProps, ButtonProps, NavLinkProps } from "@mantine/core";
 import { createLink } from "@tanstack/react-router";
 import type { ComponentPropsWithRef } from "react";
 
@@ -15,6 +15,3 @@ export const ButtonLink = createLink((props: Props<ButtonProps>) => <Button comp
 export const NavigationLink = createLink((props: Props<NavLinkProps>) => (
   <NavLink component="a" {...props} />
 ));
-
-/** The same in a menu. */
-export const MenuLink = createLink((props: Props<MenuItemProps>) => <Menu.Item component="a" {...props} />);

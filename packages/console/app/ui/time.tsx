@@ -15,6 +15,11 @@ function subscribe(changed: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+/** The present in milliseconds since the Unix epoch, to ten seconds: the same for all parts of a page. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now);
+}
+
 interface TimeProps {
   /** As on the wire, `YYYY-MM-DD HH:MM:SS` in UTC; null or undefined: there is none. */
   readonly at: string | null | undefined;
@@ -26,7 +31,7 @@ interface TimeProps {
 
 /** A time: relative, with the exact one in the user's zone and in UTC at hand. */
 export function Time({ at, none = "-", as = "relative" }: TimeProps) {
-  const current = useSyncExternalStore(subscribe, () => now);
+  const current = useNow();
   if (at === null || at === undefined)
     return (
       <Text span inherit c="dimmed">

@@ -1,4 +1,14 @@
-import { Badge, Group, Paper, SegmentedControl, Stack, Switch, Text, Title, useMantineColorScheme } from "@mantine/core";
+import {
+  Badge,
+  Group,
+  Paper,
+  SegmentedControl,
+  Stack,
+  Switch,
+  Text,
+  Title,
+  useMantineColorScheme,
+} from "@mantine/core";
 import { useState } from "react";
 import { useMe } from "../../api/scope.tsx";
 import { ChangePassword } from "../../forms/change-password.tsx";

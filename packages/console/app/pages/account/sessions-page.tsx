@@ -14,7 +14,10 @@ type Session = ItemOf<"listSessions">;
 export function SessionsPage() {
   const sessions = useLoadedPages(pages("listSessions", {}));
   return (
-    <AccountFrame title="Sessions" description="Browsers in which you are signed in. End what you do not know, and change your password.">
+    <AccountFrame
+      title="Sessions"
+      description="Browsers in which you are signed in. End what you do not know, and change your password."
+    >
       <DataTable label="Sessions" columns={COLUMNS} rows={sessions} rowKey={({ id }) => id} empty={null} />
     </AccountFrame>
   );

@@ -10,7 +10,7 @@ import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { SecretOnce } from "../../ui/secret-once.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time, useNow } from "../../ui/time.tsx";
 import { parseTimestamp } from "../../util/times.ts";
 import { AccountFrame } from "./account-frame.tsx";
 
@@ -42,8 +42,8 @@ export function TokensPage() {
         rowKey={({ id }) => id}
         empty={
           <EmptyState title="No tokens" action={<NewToken />} command="platform login">
-            A token signs a program in, as a password signs you in. The command line tool makes its own when you log
-            in with a browser.
+            A token signs a program in, as a password signs you in. The command line tool makes its own when
+            you log in with a browser.
           </EmptyState>
         }
       />
@@ -73,7 +73,15 @@ export function TokensPage() {
 }
 
 const COLUMNS: readonly Column<Token>[] = [
-  { id: "name", label: "Name", cell: ({ name }) => <Text span inherit fw={600}>{name}</Text> },
+  {
+    id: "name",
+    label: "Name",
+    cell: ({ name }) => (
+      <Text span inherit fw={600}>
+        {name}
+      </Text>
+    ),
+  },
   {
     id: "scopes",
     label: "Scopes",
@@ -86,13 +94,19 @@ const COLUMNS: readonly Column<Token>[] = [
     ),
   },
   { id: "expires", label: "Expires", cell: (token) => <Expiry of={token} /> },
-  { id: "used", label: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} none="not yet" />, priority: 3 },
+  {
+    id: "used",
+    label: "Last used",
+    cell: ({ lastUsedAt }) => <Time at={lastUsedAt} none="not yet" />,
+    priority: 3,
+  },
   { id: "created", label: "Created", cell: ({ createdAt }) => <Time at={createdAt} />, priority: 3 },
   { id: "actions", label: "", align: "end", cell: (token) => <Revoke of={token} /> },
 ];
 
 function Expiry({ of: { expiresAt } }: { readonly of: Token }) {
-  const isSoon = expiresAt !== null && parseTimestamp(expiresAt) - Date.now() < SOON_MS;
+  const now = useNow();
+  const isSoon = expiresAt !== null && parseTimestamp(expiresAt) - now < SOON_MS;
   return (
     <Group gap={6}>
       <Time at={expiresAt} none="never" />

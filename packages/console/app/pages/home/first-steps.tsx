@@ -54,7 +54,12 @@ export function FirstSteps({ services }: { readonly services: readonly Service[]
           {done} of {steps.length}
         </Text>
       </Group>
-      <Progress value={(done / steps.length) * 100} size="sm" mb="lg" aria-label="First steps that are done" />
+      <Progress
+        value={(done / steps.length) * 100}
+        size="sm"
+        mb="lg"
+        aria-label="First steps that are done"
+      />
       <Stack component="ol" gap="md" style={{ listStyle: "none", margin: 0, padding: 0 }}>
         {steps.map((step) => (
           <Step key={step.name} {...step} />
@@ -71,7 +76,62 @@ function useSteps(services: readonly Service[]): readonly FirstStep[] {
   const calls = useFetched(CALLS, options).data;
   const applications = useFetched(APPLICATIONS, options).data;
   const subscriptions = useFetched(SUBSCRIPTIONS, options).data;
-  const [first] = applications?.items ?? [];
+  const [application] = applications?.items ?? [];
+  return [
+    ...describeServiceSteps(services, jobs && jobs.total > 0),
+    {
+      name: "Create an application",
+      isDone: applications && application !== undefined,
+      text: "It is who calls, with a key of its own.",
+      action: (
+        <ButtonLink
+          to="/o/$org/applications"
+          params={{ org: slug }}
+          search={{ new: "application" }}
+          size="xs"
+        >
+          New application
+        </ButtonLink>
+      ),
+    },
+    {
+      name: "Subscribe it to a service",
+      isDone: subscriptions && subscriptions.items.length > 0,
+      text: "The subscription has the URL to call.",
+      action: application && (
+        <ButtonLink
+          to="/o/$org/applications/$id"
+          params={{ org: slug, id: application.id }}
+          search={{ new: "subscription" }}
+          size="xs"
+        >
+          Subscribe {application.name}
+        </ButtonLink>
+      ),
+    },
+    {
+      name: "Make the first call",
+      isDone: calls && calls.total > 0,
+      text: "With a token of a key, at the endpoint URL of the subscription.",
+      action: application && (
+        <ButtonLink
+          to="/o/$org/applications/$id"
+          params={{ org: slug, id: application.id }}
+          search={{ tab: "token" }}
+          size="xs"
+          variant="default"
+        >
+          Show how
+        </ButtonLink>
+      ),
+    },
+  ];
+}
+
+function describeServiceSteps(
+  services: readonly Service[],
+  hasRun: boolean | undefined,
+): readonly FirstStep[] {
   return [
     {
       name: "Deploy a service",
@@ -81,7 +141,7 @@ function useSteps(services: readonly Service[]): readonly FirstStep[] {
     },
     {
       name: "Run it",
-      isDone: jobs && jobs.total > 0,
+      isDone: hasRun,
       text: "A job is a run that a member starts.",
       command: "platform run",
     },
@@ -90,47 +150,6 @@ function useSteps(services: readonly Service[]): readonly FirstStep[] {
       isDone: services.some(({ publication }) => publication !== null),
       text: "Only published services take subscriptions.",
       command: "platform publish",
-    },
-    {
-      name: "Create an application",
-      isDone: applications && first !== undefined,
-      text: "It is who calls, with a key of its own.",
-      action: (
-        <ButtonLink to="/o/$org/applications" params={{ org: slug }} search={{ new: "application" }} size="xs">
-          New application
-        </ButtonLink>
-      ),
-    },
-    {
-      name: "Subscribe it to a service",
-      isDone: subscriptions && subscriptions.items.length > 0,
-      text: "The subscription has the URL to call.",
-      action: first && (
-        <ButtonLink
-          to="/o/$org/applications/$id"
-          params={{ org: slug, id: first.id }}
-          search={{ new: "subscription" }}
-          size="xs"
-        >
-          Subscribe {first.name}
-        </ButtonLink>
-      ),
-    },
-    {
-      name: "Make the first call",
-      isDone: calls && calls.total > 0,
-      text: "With a token of a key, at the endpoint URL of the subscription.",
-      action: first && (
-        <ButtonLink
-          to="/o/$org/applications/$id"
-          params={{ org: slug, id: first.id }}
-          search={{ tab: "token" }}
-          size="xs"
-          variant="default"
-        >
-          Show how
-        </ButtonLink>
-      ),
     },
   ];
 }

@@ -23,7 +23,13 @@ export function LatestExecutions() {
       <Title order={2} fz="lg" mb="sm" id="latest">
         Latest executions
       </Title>
-      <DataTable label="Latest executions" columns={COLUMNS} rows={data.items} rowKey={({ id }) => id} empty={null} />
+      <DataTable
+        label="Latest executions"
+        columns={COLUMNS}
+        rows={data.items}
+        rowKey={({ id }) => id}
+        empty={null}
+      />
     </section>
   );
 }

@@ -12,7 +12,13 @@ export function NewestServices({ services }: { readonly services: readonly Servi
       <Title order={2} fz="lg" mb="sm" id="services">
         Newest services
       </Title>
-      <DataTable label="Newest services" columns={COLUMNS} rows={services} rowKey={({ key }) => key} empty={null} />
+      <DataTable
+        label="Newest services"
+        columns={COLUMNS}
+        rows={services}
+        rowKey={({ key }) => key}
+        empty={null}
+      />
     </section>
   );
 }

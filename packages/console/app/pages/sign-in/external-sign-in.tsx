@@ -19,7 +19,12 @@ export function ExternalSignIn({ provider, next }: ExternalSignInProps) {
   };
   return (
     <>
-      <Button fullWidth variant="default" loading={start.isRunning} onClick={() => void leave().catch(notifyFailure)}>
+      <Button
+        fullWidth
+        variant="default"
+        loading={start.isRunning}
+        onClick={() => void leave().catch(notifyFailure)}
+      >
         Sign in with {provider}
       </Button>
       <Divider my="lg" label="or" />
