@@ -15,6 +15,7 @@ test("a personal access token is made with the scopes that were chosen, and refu
   await page.getByRole("dialog").getByLabel("Name").fill("from the story");
   await page.getByRole("button", { name: "Create token" }).click();
   const dialog = page.getByRole("dialog", { name: "The new token" });
+  await dialog.waitFor();
   const [token = ""] = await dialog.locator("dd .mono").allTextContents();
   const ask = async (method: string, path: string, json?: unknown) => {
     const answer = await request(method, `${world.login.apiUrl}/api${path}`, {

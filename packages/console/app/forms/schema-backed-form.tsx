@@ -44,6 +44,8 @@ export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
   const [key] = useState(createKey);
   const [failure, setFailure] = useState<ExplainedError | null>(null);
   const [isSending, setIsSending] = useState(false);
+  // What was sent is not lost: who is told that it was accepted may leave at once.
+  const wasSent = useRef(false);
   const show = (errors: Readonly<Record<string, string>>, explained: ExplainedError | null) => {
     const { "": rest, ...fields } = errors;
     form.setErrors(fields);
@@ -61,11 +63,12 @@ export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
     if (Object.keys(errors).length > 0) return show(errors, null);
     show({}, null);
     setIsSending(true);
+    wasSent.current = true;
     try {
       await submit(body as Body, key);
-      form.resetDirty();
       onDone?.();
     } catch (error) {
+      wasSent.current = false;
       const explained = explainError(error);
       show(sortByField(explained.fields, names), explained);
     } finally {
@@ -90,7 +93,7 @@ export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
           </Group>
         </Stack>
       </form>
-      <UnsavedInput isDirty={() => form.isDirty()} />
+      <UnsavedInput isDirty={() => !wasSent.current && form.isDirty()} />
     </FormProvider>
   );
 }

@@ -1,4 +1,4 @@
-import { Badge, Button, createTheme } from "@mantine/core";
+import { Alert, Badge, Button, createTheme } from "@mantine/core";
 import type { CSSVariablesResolver } from "@mantine/core";
 
 /*
@@ -68,6 +68,8 @@ export const theme = createTheme({
   fontFamilyMonospace: "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace",
   headings: { fontWeight: "650" },
   components: {
+    // Its own title is in the colour of its background.
+    Alert: Alert.extend({ styles: { title: { color: "var(--mantine-color-text)" } } }),
     Badge: Badge.extend({ defaultProps: { variant: "default", radius: "sm", tt: "none", fw: 500 } }),
     Button: Button.extend({ defaultProps: { size: "sm" } }),
   },

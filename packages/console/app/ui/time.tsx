@@ -20,6 +20,11 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
+/** The clock of the page stands still between two ticks, and that of the platform may be a little ahead. */
+function isJustNow(time: number, current: number): boolean {
+  return time > current && time - current < 2 * TICK_MS;
+}
+
 interface TimeProps {
   /** As on the wire, `YYYY-MM-DD HH:MM:SS` in UTC; null or undefined: there is none. */
   readonly at: string | null | undefined;
@@ -49,7 +54,7 @@ export function Time({ at, none = "-", as = "relative" }: TimeProps) {
       events={{ hover: true, focus: true, touch: true }}
     >
       <time dateTime={at.replace(" ", "T").concat("Z")}>
-        {as === "exact" ? exact : formatRelative(time, current)}
+        {as === "exact" ? exact : formatRelative(isJustNow(time, current) ? current : time, current)}
       </time>
     </Tooltip>
   );

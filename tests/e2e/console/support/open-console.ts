@@ -76,6 +76,8 @@ async function openVisit(
     baseURL: apiUrl,
     viewport: { width, height: 900 },
     colorScheme: scheme,
+    // Colours that are still changing have a contrast of their own.
+    reducedMotion: "reduce",
     locale: "en-GB",
     timezoneId: "Europe/Berlin",
     permissions: ["clipboard-read", "clipboard-write"],
