@@ -6,6 +6,7 @@ import type { Pages, Query } from "../api/queries.ts";
 import { createScope } from "../api/scope.tsx";
 import type { Scope } from "../api/scope.tsx";
 import { findMe, findOrganisation } from "../api/session.ts";
+import { LonelyNotFoundPage, LonelyRouteFailure } from "../shell/failures.tsx";
 import { OrganisationRoot, Root } from "../shell/root.tsx";
 import { Shell } from "../shell/shell.tsx";
 import { store } from "../util/storage.ts";
@@ -16,7 +17,11 @@ function createLoad(scope: Scope) {
 }
 
 /** Above everything. */
-export const root = createRootRouteWithContext<{ readonly queries: QueryClient }>()({ component: Root });
+export const root = createRootRouteWithContext<{ readonly queries: QueryClient }>()({
+  component: Root,
+  notFoundComponent: LonelyNotFoundPage,
+  errorComponent: LonelyRouteFailure,
+});
 
 /** Above all pages that need a session; others lead to the sign-in page and back. */
 export const signedIn = createRoute({
@@ -30,6 +35,7 @@ export const signedIn = createRoute({
     return { me, scope, load: createLoad(scope) };
   },
   component: Shell,
+  errorComponent: LonelyRouteFailure,
 });
 
 /** Above all pages of an organisation: its slug is in their paths. */

@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-route
 import { load, q } from "../api/queries.ts";
 import { createScope } from "../api/scope.tsx";
 import { findMe } from "../api/session.ts";
+import { LonelyRouteFailure } from "../shell/failures.tsx";
 import { takeNext, toOwnPath } from "../util/own-path.ts";
 import { readStored } from "../util/storage.ts";
 import { search, text } from "../util/url-state.ts";
@@ -18,6 +19,7 @@ const signIn = createRoute({
   },
   loader: ({ context: { queries } }) => load(createScope(queries), q("getConfiguration", {})),
   component: lazyRouteComponent(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
+  errorComponent: LonelyRouteFailure,
 });
 
 /** Where an identity provider sends the browser back to; what it said is in the query. */
@@ -30,6 +32,7 @@ const callback = createRoute({
     queries.clear();
     throw redirect({ href: takeNext(), replace: true });
   },
+  errorComponent: LonelyRouteFailure,
 });
 
 /** Leads to the organisation that was open last. */

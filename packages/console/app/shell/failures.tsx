@@ -37,3 +37,21 @@ export function RouteFailure({ error, reset }: ErrorComponentProps) {
     </Stack>
   );
 }
+
+/** The same outside of the shell, which has the landmark of the page. */
+export function LonelyNotFoundPage() {
+  return (
+    <main>
+      <NotFoundPage />
+    </main>
+  );
+}
+
+/** The same outside of the shell. */
+export function LonelyRouteFailure(props: ErrorComponentProps) {
+  return (
+    <main>
+      <RouteFailure {...props} />
+    </main>
+  );
+}

@@ -4,7 +4,7 @@ import { IconSearch } from "@tabler/icons-react";
 import { Outlet, getRouteApi, useNavigate, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { ScopeProvider } from "../api/scope.tsx";
-import type { Organisation, Scope } from "../api/scope.tsx";
+import type { Me, Organisation, Scope } from "../api/scope.tsx";
 import { AppLink } from "../ui/link.tsx";
 import { readStored } from "../util/storage.ts";
 import { Navigation, findKey, listPages } from "./navigation.tsx";
@@ -61,12 +61,7 @@ export function Shell() {
         </div>
         <span className="shell-space" />
         <Finder scope={scope} organisation={organisation} />
-        <div className="shell-menus">
-          <Suspense>
-            <ColorSchemeMenu />
-            <AccountMenu me={me} />
-          </Suspense>
-        </div>
+        <Menus me={me} />
       </header>
       <OfflineBar />
       {wasOpened && (
@@ -88,6 +83,17 @@ export function Shell() {
         </main>
       </div>
     </ScopeProvider>
+  );
+}
+
+function Menus({ me }: { readonly me: Me }) {
+  return (
+    <div className="shell-menus">
+      <Suspense>
+        <ColorSchemeMenu />
+        <AccountMenu me={me} />
+      </Suspense>
+    </div>
   );
 }
 
