@@ -105,7 +105,7 @@ function useSteps(services: readonly Service[]): readonly FirstStep[] {
           search={{ new: "subscription" }}
           size="xs"
         >
-          Subscribe {application.name}
+          Subscribe it
         </ButtonLink>
       ),
     },
