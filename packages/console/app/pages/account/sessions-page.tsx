@@ -5,7 +5,7 @@ import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
 import { Time } from "../../ui/time.tsx";
-import { describeDevice } from "../../util/device.ts";
+import { nameBrowser } from "../../util/browser-name.ts";
 import { AccountFrame } from "./account-frame.tsx";
 
 type Session = ItemOf<"listSessions">;
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Session>[] = [
     label: "Browser",
     cell: ({ device, current }) => (
       <Group gap={6}>
-        <span title={device}>{describeDevice(device)}</span>
+        <span title={device}>{nameBrowser(device)}</span>
         {current && <Badge>This one</Badge>}
       </Group>
     ),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeDevice } from "./device.ts";
+import { nameBrowser } from "./browser-name.ts";
 
 test.each([
   ["Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on Linux"],
@@ -15,5 +15,5 @@ test.each([
   ["something of its own", "something of its own"],
   ["", "Unknown"],
 ])("%s is called %s", (agent, words) => {
-  expect(describeDevice(agent)).toBe(words);
+  expect(nameBrowser(agent)).toBe(words);
 });

@@ -17,7 +17,7 @@ const SYSTEMS = [
 ] as const;
 
 /** "Firefox on Linux" of a User-Agent; what is not known is given as it is, shortened. */
-export function describeDevice(agent: string): string {
+export function nameBrowser(agent: string): string {
   const [, browser] = BROWSERS.find(([pattern]) => pattern.test(agent)) ?? [];
   const [, system] = SYSTEMS.find(([pattern]) => pattern.test(agent)) ?? [];
   if (browser === undefined) return agent === "" ? "Unknown" : agent.slice(0, 60);
