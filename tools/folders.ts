@@ -297,6 +297,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/pools",
     "platform/store/schedules",
     "platform/store/webhooks",
+    "platform/versions",
     "platform/webhooks",
   ],
   "platform/console": ["engine/base", "engine/http"],

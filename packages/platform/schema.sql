@@ -955,6 +955,8 @@ create table version (
   search tsvector generated always as (to_tsvector('simple'::regconfig, "left"(description, 10000))) stored,
   requirements_hash text,
   python text,
+  example_input jsonb,
+  requirements text,
   constraint version_resources_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0) AND (timeout_seconds > 0))),
   constraint version_start_mode_known CHECK ((start_mode = ANY (ARRAY['auto'::text, 'spawn'::text]))),
   constraint version_service FOREIGN KEY (service_key) REFERENCES service(key),

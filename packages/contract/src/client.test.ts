@@ -3,7 +3,8 @@ import { RequestRefused, createClient } from "./client.ts";
 import type { Client, RawJson } from "./client.ts";
 import type { ExecutionStatus, LogEntry, StatusRecord } from "./execution.ts";
 import { PLATFORM_API } from "./platform-api/platform-api.ts";
-import type { Build, Service } from "./platform-api/services.ts";
+import type { Build } from "./platform-api/builds.ts";
+import type { Service } from "./platform-api/services.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { SERVICE_API } from "./service-api.ts";
 

@@ -17,6 +17,12 @@ export interface OperationResponse {
   readonly preference?: string;
 }
 
+/** One type of event in a stream. */
+export interface OperationEvent {
+  readonly description: string;
+  readonly schema: TSchema;
+}
+
 /** Rate limits are counted per class: all operations of a class share one limit. */
 export type RateClass = "start" | "poll" | "read" | "write" | "upload";
 
@@ -78,6 +84,8 @@ export interface Operation {
   readonly headers?: TObject;
   readonly body?: TSchema;
   readonly responses: Readonly<Record<number, OperationResponse>>;
+  /** Of a stream of events: by type, besides `closed`, which every stream may have. `data` of each is JSON of its schema. */
+  readonly events?: Readonly<Record<string, OperationEvent>>;
   /** Problem codes of this operation, besides those that `listProblems` adds. */
   readonly problems?: readonly ProblemCode[];
 }

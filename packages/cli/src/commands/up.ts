@@ -1,4 +1,5 @@
-import type { Build, Service } from "@platform/contract/platform-api/services";
+import type { Build } from "@platform/contract/platform-api/builds";
+import type { Service } from "@platform/contract/platform-api/services";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { createInterruption, createUsageError } from "../base/errors.ts";

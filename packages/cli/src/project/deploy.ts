@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestRefused } from "@platform/contract/client";
-import type { Build, Service } from "@platform/contract/platform-api/services";
+import type { Build } from "@platform/contract/platform-api/builds";
+import type { Service } from "@platform/contract/platform-api/services";
 import type { PackedProject } from "@platform/engine/project/pack";
 import type { CommandContext } from "../base/context.ts";
 import { findServiceByName } from "./find-service.ts";

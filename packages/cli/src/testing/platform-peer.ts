@@ -1,7 +1,8 @@
 import type { AddressInfo } from "node:net";
 import type { AuditEvent } from "@platform/contract/platform-api/audit";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
-import type { Build, Service } from "@platform/contract/platform-api/services";
+import type { Build } from "@platform/contract/platform-api/builds";
+import type { Service } from "@platform/contract/platform-api/services";
 import { Problem } from "@platform/contract/problems";
 import { createExecutions } from "@platform/engine/executions/executions";
 import { registerOperations } from "@platform/engine/http/pipeline";

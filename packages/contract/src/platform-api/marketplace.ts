@@ -5,7 +5,7 @@ import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { KeyParams, READS, ServiceKey, ServiceName, VISIBLE, VersionNumber, WRITES } from "./common.ts";
 import { PlanSchema } from "./plans.ts";
-import { Publication } from "./services.ts";
+import { ExampleInput, Publication } from "./services.ts";
 
 /** 16 KB: enough for 128 x 128 pixels, and a page of 100 stays below 2 MB. */
 const MAX_ICON_LENGTH = 16_384;
@@ -38,16 +38,7 @@ const Details = {
     Type.String({ maxLength: 200, pattern: "^(https://[^\\s<>\"']+|[^\\s<>\"'@]+@[^\\s<>\"'@]+)$" }),
     { description: "Whom to ask: an email address or an https URL; null: nobody is named" },
   ),
-  exampleInput: Nullable(
-    Type.Object(
-      {
-        data: Type.Optional(JsonObject("`data` of a start")),
-        params: Type.Optional(JsonObject("`params` of a start")),
-      },
-      { additionalProperties: false },
-    ),
-    { description: "The body of a start to try; null: none" },
-  ),
+  exampleInput: Nullable(ExampleInput, { description: "The body of a start to try; null: none" }),
 };
 
 /** What a service shows of itself, as its provider edits it. */

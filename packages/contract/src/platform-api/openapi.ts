@@ -3,6 +3,7 @@ import type { OpenApiDocument } from "../openapi.ts";
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
 import { AUDIT_API } from "./audit.ts";
+import { BUILDS_API } from "./builds.ts";
 import { DATA_POOLS_API } from "./data-pools.ts";
 import { DEVICE_API } from "./device.ts";
 import { EVENTS_API } from "./events.ts";
@@ -59,7 +60,11 @@ const GROUPS = [
     description: "Organisations, their members, invitations",
     operations: { ...ORGANIZATIONS_API, ...INVITATIONS_API },
   },
-  { name: "Services", description: "Services, their versions and builds", operations: SERVICES_API },
+  {
+    name: "Services",
+    description: "Services, their versions and builds",
+    operations: { ...SERVICES_API, ...BUILDS_API },
+  },
   {
     name: "Policies",
     description: "How executions of a service are run: settings with revisions",

@@ -1,6 +1,7 @@
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
 import { AUDIT_API } from "./audit.ts";
+import { BUILDS_API } from "./builds.ts";
 import { DATA_POOLS_API } from "./data-pools.ts";
 import { DEVICE_API } from "./device.ts";
 import { EXECUTION_ACTIONS_API } from "./execution-actions.ts";
@@ -36,6 +37,7 @@ export const PLATFORM_API = {
   ...ORGANIZATIONS_API,
   ...INVITATIONS_API,
   ...SERVICES_API,
+  ...BUILDS_API,
   ...POLICIES_API,
   ...PLANS_API,
   ...MARKETPLACE_API,

@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
-import { ExecutionStatusSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { ResourcesSchema } from "../project.ts";
 import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
+import { BuildSchema, VersionParams } from "./builds.ts";
 import { KeyParams, READS, REMOVES, ServiceName, VersionNumber, WRITES } from "./common.ts";
 
 /** Who can subscribe to a service. */
@@ -81,30 +81,54 @@ const VersionSchema = Type.Object(
 /** One built version of a service. */
 export type Version = Static<typeof VersionSchema>;
 
-/** State and log of a build. */
-const BuildSchema = Type.Object(
+/** An input to try a service with. */
+export const ExampleInput = Type.Object(
   {
-    version: VersionNumber,
-    status: ExecutionStatusSchema,
-    terminal: Type.Boolean({ description: "Whether the status is final" }),
-    code: Type.Optional(Type.String({ description: "Why there is no version (FAILED, UNKNOWN)" })),
-    detail: Type.Optional(Type.String({ description: "Explanation of `code` for people" })),
-    createdAt: Timestamp("When the build was stored durably"),
-    startedAt: Type.Optional(Timestamp("When it started")),
-    endedAt: Type.Optional(Timestamp("When it reached its final state")),
-    log: Type.Array(Type.String(), { description: "Lines from `offset` on" }),
-    nextOffset: Type.Integer({ description: "Pass as `offset` to read the next lines" }),
+    data: Type.Optional(JsonObject("`data` of a start")),
+    params: Type.Optional(JsonObject("`params` of a start")),
   },
-  { title: "Build", description: "State and log of a build" },
+  { additionalProperties: false },
 );
 
-/** State and log of a build. */
-export type Build = Static<typeof BuildSchema>;
+const VersionDetailsSchema = Type.Object(
+  {
+    ...VersionSchema.properties,
+    readme: Type.String({
+      description: "Markdown of the project's `descriptionFile`; untrusted: show it sanitised",
+    }),
+    outputSchema: Nullable(JsonObject("JSON Schema"), {
+      description: "JSON Schema of the result, derived from the type hint of `run`; null if there is none",
+    }),
+    exampleInput: Nullable(ExampleInput, {
+      description:
+        "The project's `input/data.json` and `input/params.json`; null: it has none that can be shown (the build's log says why), or a former release has built it",
+    }),
+    sizeBytes: Nullable(Type.Integer({ description: "Size of the archive in bytes" }), {
+      description: "Size of the archive; null: not known",
+    }),
+    python: Nullable(Type.String(), { description: "Version of the interpreter; null: not known" }),
+    requirements: Nullable(Type.Array(Type.String()), {
+      description:
+        "What was installed, a line each, as it was given to the installer, then constraints below `# constraints`; null: not known",
+    }),
+    createdBy: Nullable(Type.String(), {
+      description: "Name of the user who deployed it; null: there is no such user",
+    }),
+    formerVersion: Nullable(VersionNumber, {
+      description: "The version with the next lower number, live or retired; null: it is the lowest",
+    }),
+    isBreaking: Type.Boolean({
+      description: "Whether it refuses input that the former version accepts, as far as the schemas say",
+    }),
+    breakingChange: Nullable(Type.String(), {
+      description: "The first such change, as a clause; null: there is none",
+    }),
+  },
+  { title: "VersionDetails", description: "All that is known of a version" },
+);
 
-const VersionParams = Type.Object({
-  key: Type.String({ description: "Key of the service" }),
-  version: VersionNumber,
-});
+/** All that is known of a version. */
+export type VersionDetails = Static<typeof VersionDetailsSchema>;
 
 /** Operations on services, versions and builds. */
 export const SERVICES_API = {
@@ -230,6 +254,16 @@ export const SERVICES_API = {
     responses: { 200: { description: "One page", schema: pageOf("VersionPage", VersionSchema) } },
     problems: ["SERVICE_NOT_FOUND"],
   },
+  getVersion: {
+    ...READS,
+    path: "/services/{key}/versions/{version}",
+    summary: "Get a version of a service",
+    description:
+      "With its README, schemas, an example input, what it was built of, and whether its input breaks callers of the version before it.",
+    params: VersionParams,
+    responses: { 200: { description: "Version", schema: VersionDetailsSchema } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
   createVersion: {
     ...WRITES,
     path: "/services/{key}/versions",
@@ -276,26 +310,6 @@ export const SERVICES_API = {
       "RATE_LIMITED",
       "QUOTA_EXCEEDED",
     ],
-  },
-  getBuild: {
-    ...READS,
-    path: "/services/{key}/versions/{version}/build",
-    rate: "poll",
-    summary: "Get state and log of the latest build of a version",
-    description: "The log is returned in pages; `nextOffset` is the `offset` of the next page.",
-    params: VersionParams,
-    query: Type.Object({
-      offset: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 999_999_999,
-          default: 0,
-          description: "Number of the first log line to return, from 0",
-        }),
-      ),
-    }),
-    responses: { 200: { description: "Build", schema: BuildSchema } },
-    problems: ["SERVICE_NOT_FOUND"],
   },
   downloadArchive: {
     ...READS,

@@ -4,7 +4,7 @@ import type { Environment } from "./environment-folders.ts";
 import { createKey } from "./environment-key.ts";
 import { completeSettings } from "./environment-settings.ts";
 import type { EnvironmentBuilderOptions, EnvironmentSettings } from "./environment-settings.ts";
-import { hashRequirements, readRequirements } from "./requirements.ts";
+import { describeRequirements, hashRequirements, readRequirements } from "./requirements.ts";
 import { createCancelled, startBuild, waitForBuild } from "./shared-build.ts";
 import type { SharedBuild, Waiting, Wanted } from "./shared-build.ts";
 
@@ -22,6 +22,8 @@ export interface BuiltWith {
   readonly requirementsHash: string;
   /** Version of the interpreter. */
   readonly python: string;
+  /** Canonical text of what is installed, then of the constraints below a line `# constraints`; without secrets of addresses. */
+  readonly requirements: string;
 }
 
 /** An environment that is there. */
@@ -76,7 +78,11 @@ async function ensure(
   const { interpreter } = settings;
   const { sourceBuilds = false } = options;
   const requirements = await readRequirements(projectDirectory, interpreter);
-  const built = { requirementsHash: hashRequirements(requirements), python: interpreter.version };
+  const built = {
+    requirementsHash: hashRequirements(requirements),
+    python: interpreter.version,
+    requirements: describeRequirements(requirements),
+  };
   if (requirements === null) return { ...describeBase(interpreter), built };
   if (sourceBuilds && !settings.allowsSourceBuilds) throw createForbidden();
   if (!sourceBuilds && requirements.sourceFault !== null) throw requirements.sourceFault;

@@ -46,6 +46,14 @@ export function hashRequirements(requirements: Requirements | null): string {
     .digest("hex");
 }
 
+/** The canonical text for people, without the users, passwords and queries that addresses may have: who may read a version may not read these. */
+export function describeRequirements(requirements: Requirements | null): string {
+  if (requirements === null) return "";
+  const { text, constraints } = requirements;
+  const whole = constraints === "" ? text : `${text}# constraints\n${constraints}`;
+  return whole.replaceAll(/:\/\/[^\s/@]*@/gu, "://").replaceAll(/\?[^\s#]*/gu, "?…");
+}
+
 /** Where a build puts the project's files, relative to the folder of the canonical text: a name that no requirement can have. */
 export const PROJECT_FOLDER = "project";
 /** The file of a project that names what to install; also the name of the canonical text in a build's folder. */

@@ -1,9 +1,8 @@
 import type { Readable } from "node:stream";
-import { formatTimestamp, isFinal } from "@platform/contract/execution";
+import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { listRoles } from "@platform/contract/permissions";
 import { SERVICES_API } from "@platform/contract/platform-api/services";
-import type { Build } from "@platform/contract/platform-api/services";
 import { ProjectError } from "@platform/engine/project/project-error";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { readArchivedProject } from "@platform/engine/project/read-project";
@@ -15,17 +14,18 @@ import { noteAudit, noteUnchanged } from "../store/audit/trail.ts";
 import type { BuildRecord } from "../store/builds/builds.ts";
 import type { ServiceRecord } from "../store/services.ts";
 import type { Stores } from "../store/stores.ts";
+import { toBuildBody } from "./build-bodies.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { chooseVersion } from "./next-version.ts";
 import type { RequestedVersion } from "./next-version.ts";
-import { findService } from "./services.ts";
+import { findService } from "./find-service.ts";
 import { explainStoreError, requireStorable } from "./store-problems.ts";
 import type { ContentRoom } from "./store-problems.ts";
 import { receiveUpload } from "./receive-upload.ts";
 import type { ReceiveUploadDeps } from "./receive-upload.ts";
 import type { UploadGate } from "./upload-gate.ts";
 
-type Handlers = Pick<OperationHandlers<typeof SERVICES_API, PlatformCaller>, "createVersion" | "getBuild">;
+type Handlers = Pick<OperationHandlers<typeof SERVICES_API, PlatformCaller>, "createVersion">;
 
 /** What the handlers work with. */
 interface Deps
@@ -60,7 +60,7 @@ type CreateVersionReply = Awaited<ReturnType<Handlers["createVersion"]>>;
 /** Concurrent uploads for one service may choose the same number; all but one try the next number, so many times. */
 const MAX_TRIES = 5;
 
-/** Handlers that receive uploads and show builds. */
+/** Handlers that receive uploads. */
 export function createBuildHandlers(deps: Deps): Handlers {
   return {
     createVersion: async (request) => {
@@ -71,16 +71,6 @@ export function createBuildHandlers(deps: Deps): Handlers {
         request.body.resume();
         throw error;
       }
-    },
-    getBuild: async ({ caller, params, query }) => {
-      const build = await deps.builds.findLatest(caller.organisationId, params.key, params.version);
-      if (!build) throw new Problem("SERVICE_NOT_FOUND", "There is no build of this version.");
-      const { lines, nextOffset } = await deps.builds.readLog(
-        caller.organisationId,
-        build.id,
-        query.offset ?? 0,
-      );
-      return { status: 200, body: toBuildBody(build, lines, nextOffset) };
     },
   };
 }
@@ -238,18 +228,4 @@ async function storeBuild(
   });
   if (!build) throw new Problem("SERVICE_NOT_FOUND");
   return build;
-}
-
-function toBuildBody(build: BuildRecord, log: readonly string[], nextOffset: number): Build {
-  return {
-    version: build.version,
-    status: build.status,
-    terminal: isFinal(build.status),
-    ...build.failure,
-    createdAt: formatTimestamp(build.createdAt),
-    ...(build.startedAt === null ? {} : { startedAt: formatTimestamp(build.startedAt) }),
-    ...(build.endedAt === null ? {} : { endedAt: formatTimestamp(build.endedAt) }),
-    log: [...log],
-    nextOffset,
-  };
 }

@@ -8,7 +8,7 @@ import type { PlanRecord } from "../store/plans.ts";
 import type { Stores } from "../store/stores.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { readTerms } from "./plan-terms.ts";
-import { findService } from "./services.ts";
+import { findService } from "./find-service.ts";
 
 /** Handlers of the plans of services. */
 export function createPlanHandlers({

@@ -22,6 +22,7 @@ import { createAccountHandlers } from "./account.ts";
 import { createApplicationHandlers } from "./applications.ts";
 import { createAuditHandlers } from "./audit.ts";
 import { createAuditStage } from "./audit-stage.ts";
+import { createBuildReadingHandlers } from "./build-reading.ts";
 import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
 import type { CallerDeps, PlatformCaller } from "./caller.ts";
@@ -148,6 +149,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createSignUpHandlers({ identity: deps.identity, cookie }),
       ...createServiceHandlers(deps),
       ...createBuildHandlers({ ...deps, uploads, maxArchiveBytes }),
+      ...createBuildReadingHandlers({ ...deps, room: deps.feeds.room }),
       ...createDataPoolHandlers({ ...deps, uploads }),
       ...createPoolAccessHandlers(deps),
       ...createPolicyHandlers(deps),

@@ -1,14 +1,16 @@
 import { formatTimestamp } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
-import type { SERVICES_API, Service, Version } from "@platform/contract/platform-api/services";
+import type { SERVICES_API, Service } from "@platform/contract/platform-api/services";
 import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { ServiceObstacles } from "../store/delete-service.ts";
 import type { ServiceRecord, ServiceStore } from "../store/services.ts";
-import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
+import type { VersionStore } from "../store/versions/versions.ts";
 import { createArchiveHandlers } from "./archives.ts";
 import type { ArchiveDeps } from "./archives.ts";
 import type { PlatformCaller } from "./caller.ts";
+import { findService } from "./find-service.ts";
+import { createVersionHandlers } from "./versions.ts";
 
 type Handlers = Pick<
   OperationHandlers<typeof SERVICES_API, PlatformCaller>,
@@ -20,6 +22,7 @@ type Handlers = Pick<
   | "publishService"
   | "unpublishService"
   | "listVersions"
+  | "getVersion"
   | "retireVersion"
   | "downloadArchive"
 >;
@@ -72,7 +75,7 @@ export function createServiceHandlers({
       return { status: 200, body: toServiceBody(changed) };
     },
     ...createLifecycleHandlers(services),
-    ...createVersionHandlers(services, versions),
+    ...createVersionHandlers({ services, versions }),
     ...createArchiveHandlers({ versions, objects }),
   };
 }
@@ -100,41 +103,12 @@ function createLifecycleHandlers(
   };
 }
 
-function createVersionHandlers(
-  services: ServiceStore,
-  versions: VersionStore,
-): Pick<Handlers, "listVersions" | "retireVersion"> {
-  return {
-    listVersions: async ({ caller, params, query }) => {
-      await findService(services, caller, params.key);
-      const page = await versions.list(caller.organisationId, params.key, readPage(query));
-      return { status: 200, body: { items: page.items.map(toVersionBody), nextCursor: page.nextCursor } };
-    },
-    retireVersion: async ({ caller, params }) => {
-      const retired = await versions.retire(caller.organisationId, params.key, params.version);
-      if (!retired) throw new Problem("SERVICE_NOT_FOUND");
-      return { status: 200, body: toVersionBody(retired) };
-    },
-  };
-}
-
 function explainObstacles({ versions, builds, subscriptions }: ServiceObstacles): string {
   if (versions > 0)
     return "The service has versions, which stay for the record of what they ran: retire them, and take the service back.";
   if (builds > 0) return "A version of the service is being built; delete it if that fails.";
   const what = subscriptions === 1 ? "1 subscription" : `${subscriptions} subscriptions`;
   return `The service has or had ${what}, which stay for the record of usage; take it back instead.`;
-}
-
-/** The service of the caller's organisation. @throws Problem SERVICE_NOT_FOUND, also for one of another organisation */
-export async function findService(
-  services: ServiceStore,
-  caller: PlatformCaller,
-  key: string,
-): Promise<ServiceRecord> {
-  const service = await services.findByKey(caller.organisationId, key);
-  if (!service) throw new Problem("SERVICE_NOT_FOUND");
-  return service;
 }
 
 /** @throws Problem QUOTA_EXCEEDED */
@@ -157,17 +131,5 @@ function toServiceBody(service: ServiceRecord): Service {
     logDays: service.logDays,
     latestVersion: service.latestVersion,
     createdAt: formatTimestamp(service.createdAt),
-  };
-}
-
-function toVersionBody(version: VersionRecord): Version {
-  return {
-    version: version.version,
-    status: version.retiredAt === null ? "LIVE" : "RETIRED",
-    resources: version.resources,
-    timeoutSeconds: version.timeoutSeconds,
-    inputSchema: version.inputSchema,
-    createdAt: formatTimestamp(version.createdAt),
-    retiredAt: version.retiredAt === null ? null : formatTimestamp(version.retiredAt),
   };
 }

@@ -11,7 +11,7 @@ import type { Stores } from "../store/stores.ts";
 import type { SubscriberRecord, SubscriptionRecord } from "../store/subscriptions.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { toPlanBody } from "./plans.ts";
-import { findService } from "./services.ts";
+import { findService } from "./find-service.ts";
 
 type Handlers = OperationHandlers<typeof SUBSCRIPTIONS_API, PlatformCaller>;
 

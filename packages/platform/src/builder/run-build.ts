@@ -13,7 +13,8 @@ import { readVersionSettings, toRunnableVersion } from "@platform/engine/version
 import { untilAborted } from "@platform/engine/base/until-aborted";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { BuildClaim, BuildOutcome } from "../store/builds/builds.ts";
-import type { VersionStore } from "../store/versions/versions.ts";
+import type { ExampleInput, VersionStore } from "../store/versions/versions.ts";
+import { readExampleInput } from "./example-input.ts";
 import { findNetworkFault } from "./build-network.ts";
 import type { BuildNetwork } from "./build-network.ts";
 import { checkUpgrade } from "./upgrade-check.ts";
@@ -80,7 +81,9 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     for (const note of schemas.notes) onLog(note);
     const fault = await checkUpgrade(deps.versions, { claim, schema: schemas.inputSchema, onLog });
     if (fault !== null) return fail("INVALID_PROJECT", fault);
-    return await succeed({ claim, project, version, built: environment.built }, { ...probe, ...schemas });
+    const exampleInput = await readExampleInput(directory, onLog);
+    const made = { claim, project, version, built: environment.built, exampleInput };
+    return await succeed(made, { ...probe, ...schemas });
   } catch (error) {
     if (!(error instanceof ProjectError)) throw error;
     for (const { path, message } of error.errors)
@@ -112,10 +115,11 @@ interface Made {
   readonly project: Project;
   readonly version: RunnableVersion;
   readonly built: BuiltWith;
+  readonly exampleInput: ExampleInput | null;
 }
 
 async function succeed(
-  { claim, project, version, built }: Made,
+  { claim, project, version, built, exampleInput }: Made,
   probe: Extract<Probe, { ok: true }>,
 ): Promise<BuildOutcome> {
   return {
@@ -134,6 +138,7 @@ async function succeed(
       inputSchema: probe.inputSchema,
       outputSchema: probe.outputSchema,
       built,
+      exampleInput,
       description: await readDescription(version.projectDirectory, project),
     },
   };

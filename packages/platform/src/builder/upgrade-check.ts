@@ -3,7 +3,7 @@ import type { BuildClaim } from "../store/builds/builds.ts";
 import type { CalledVersion } from "../store/versions/called-versions.ts";
 import type { VersionStore } from "../store/versions/versions.ts";
 import { findNeighbours } from "./neighbours.ts";
-import { findBreakingChange } from "./schema-changes.ts";
+import { findBreakingChange } from "../versions/schema-changes.ts";
 
 type Schema = Record<string, unknown>;
 

@@ -4,6 +4,7 @@ import { createAccessStore } from "./access.ts";
 import { createApplicationStore } from "./applications.ts";
 import { createAuditLog } from "./audit/log.ts";
 import { auditChanges } from "./audit/trail.ts";
+import { createBuildHistory } from "./builds/build-history.ts";
 import { createBuildStore } from "./builds/builds.ts";
 import type { BuildStoreOptions } from "./builds/builds.ts";
 import type { NoteCancelled } from "./executions/cancel-many.ts";
@@ -58,6 +59,7 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     marketplace: createMarketplaceStore(database),
     versions: createVersionStore(database),
     builds: createBuildStore(database, options),
+    buildHistory: createBuildHistory(database),
     applications: createApplicationStore(database, noteCancelled),
     accessKeys: createAccessKeyStore(database),
     subscriptions: createSubscriptionStore(database, noteCancelled),

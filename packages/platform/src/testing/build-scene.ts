@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { Build } from "@platform/contract/platform-api/services";
+import type { Build } from "@platform/contract/platform-api/builds";
 import type { Resources } from "@platform/contract/project";
 import { createEnvironmentBuilder } from "@platform/engine/environments/environment";
 import { findInterpreter } from "@platform/engine/environments/interpreter";
@@ -116,12 +116,18 @@ export async function openBuildScene() {
       });
       return { key, name };
     },
-    pack: async (name: string, program = PROGRAM, more: Readonly<Record<string, unknown>> = {}) => {
+    pack: async (
+      name: string,
+      program = PROGRAM,
+      more: Readonly<Record<string, unknown>> = {},
+      files: Readonly<Record<string, string>> = {},
+    ) => {
       const folder = await mkdtemp(join(directory, "project-"));
       await writeFiles(folder, {
         "platform.json": JSON.stringify({ name, runtime: "PYTHON_TEMPLATE", ...more }),
         "src/__init__.py": "",
         "src/program.py": program,
+        ...files,
       });
       return (await packProject(folder)).archive;
     },

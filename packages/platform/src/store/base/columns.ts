@@ -71,3 +71,9 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
     error.constraint === constraint
   );
 }
+
+/** The name of the user who has requested the build of an alias; null: there is none. Former rows may name what is no id. */
+export function selectRequester(alias: string): string {
+  return `(select u.name from platform_user u where u.id =
+    case when ${alias}.requested_by ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then ${alias}.requested_by::uuid end)`;
+}

@@ -117,12 +117,14 @@ export interface BuildStore {
 const MAX_ATTEMPTS = 3;
 const DEFAULT_LEASE_SECONDS = 30;
 
-interface Row extends VersionNumber, Omit<BuildClaim, "version" | "failure"> {
+/** A build as its columns are. */
+export interface BuildRow extends VersionNumber, Omit<BuildClaim, "version" | "failure"> {
   readonly failureCode: string | null;
   readonly failureDetail: string | null;
 }
 
-const COLUMNS = `b.id, s.organisation_id as "organisationId", b.service_key as "serviceKey", b.major, b.minor, b.patch,
+/** The columns of a row, of the tables `build b` and `service s`. */
+export const BUILD_COLUMNS = `b.id, s.organisation_id as "organisationId", b.service_key as "serviceKey", b.major, b.minor, b.patch,
   b.archive_hash as "archiveHash", b.content_hash as "contentHash", b.is_forced as "isForced",
   b.requested_by as "requestedBy", b.status, b.attempt, b.worker_id as "workerId", b.failure_code as "failureCode",
   b.failure_detail as "failureDetail", ${selectMilliseconds("b.created_at")} as "createdAt",
@@ -162,7 +164,15 @@ export function createBuildStore(database: Database, options: BuildStoreOptions 
   };
 }
 
-function toRecord({ failureCode, failureDetail, major, minor, patch, ...row }: Row): BuildClaim {
+/** The build of a row. */
+export function toBuildRecord({
+  failureCode,
+  failureDetail,
+  major,
+  minor,
+  patch,
+  ...row
+}: BuildRow): BuildClaim {
   return {
     ...row,
     version: formatVersion({ major, minor, patch }),
@@ -187,14 +197,14 @@ async function insertBuild(
       await checkQuota(run, build.organisationId, quota, { archiveHash: build.archiveHash, storedBytes });
       const { organisationId, requestedBy: userId } = build;
       if (roles !== undefined) await holdRole(run, { organisationId, userId, roles });
-      return run<Row>({
+      return run<BuildRow>({
         text: `with b as (
           insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, is_forced, requested_by, stored_bytes)
           select $1, s.key, $4, $5, $6, $7, $8, $9, $10, $11 from service s where s.key = $2 and s.organisation_id = $3
           -- A service may be deleted meanwhile, which the key of the new row would run into.
           for key share of s
           returning *
-        ) select ${COLUMNS} from b join service s on s.key = b.service_key cross join lateral pg_notify('${BUILDS_CHANNEL}', '')`,
+        ) select ${BUILD_COLUMNS} from b join service s on s.key = b.service_key cross join lateral pg_notify('${BUILDS_CHANNEL}', '')`,
         values: [
           createUuidV7(),
           build.serviceKey,
@@ -211,7 +221,7 @@ async function insertBuild(
         audited: ["version.create"],
       });
     });
-    return row === undefined ? null : toRecord(row);
+    return row === undefined ? null : toBuildRecord(row);
   } catch (error) {
     if (!isUniqueViolation(error, "build_one_at_a_time")) throw error;
     throw new Problem("CONFLICT", `Version ${build.version} is being built already.`, { cause: error });
@@ -230,7 +240,7 @@ async function claimBuild(
   workerId: string,
   leaseSeconds: number,
 ): Promise<BuildClaim | null> {
-  const [row] = await database.query<Row>({
+  const [row] = await database.query<BuildRow>({
     name: "build-claim",
     text: `with candidate as (
         -- Takes turns between organisations. Two claims at the same moment do not see each other's running build, so turns
@@ -255,10 +265,10 @@ async function claimBuild(
         update build set status = 'RUNNING', attempt = attempt + 1, worker_id = $1,
           lease_until = now() + make_interval(secs => $2), started_at = coalesce(started_at, now())
         where id = (select id from candidate) returning *
-      ) select ${COLUMNS} from b join service s on s.key = b.service_key`,
+      ) select ${BUILD_COLUMNS} from b join service s on s.key = b.service_key`,
     values: [workerId, leaseSeconds, clock.latest(readMonotonic())],
   });
-  return row === undefined ? null : toRecord(row);
+  return row === undefined ? null : toBuildRecord(row);
 }
 
 /** As `renewLeases` of executions: a row that is being written is skipped, so that it does not delay the others. */
@@ -307,7 +317,7 @@ async function succeed(database: Database, claim: ClaimKey, version: NewVersion)
           update build set status = 'SUCCEEDED', lease_until = null, ended_at = now() where ${IS_HELD} returning stored_bytes
         ), v as (
           insert into version (stored_bytes, ${VERSION_COLUMNS})
-          select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17::jsonb, $18::jsonb, $19, $20, $21 from ended
+          select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17::jsonb, $18::jsonb, $19, $20, $21, $22, $23::jsonb from ended
           returning service_key
         ) select v.service_key from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
       values: [claim.id, claim.attempt, claim.workerId, ...toVersionValues(version)],
@@ -367,14 +377,14 @@ async function findLatest(
 ): Promise<BuildRecord | null> {
   const number = parseVersion(version);
   if (number === null || !isUuid(serviceKey)) return null;
-  const [row] = await database.query<Row>({
-    text: `select ${COLUMNS} from build b join service s on s.key = b.service_key
+  const [row] = await database.query<BuildRow>({
+    text: `select ${BUILD_COLUMNS} from build b join service s on s.key = b.service_key
       where b.service_key = $1 and s.organisation_id = $2 and b.major = $3 and b.minor = $4 and b.patch = $5
       order by b.position desc limit 1`,
     values: [serviceKey, organisationId, number.major, number.minor, number.patch],
     idempotent: true,
   });
-  return row === undefined ? null : toRecord(row);
+  return row === undefined ? null : toBuildRecord(row);
 }
 
 /** Only of builds that may not be claimed again. A concurrent write is waited for, and the conditions are checked again. */

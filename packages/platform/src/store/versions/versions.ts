@@ -20,6 +20,8 @@ import type { CalledVersion } from "./called-versions.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { describeTargetService } from "../base/target-service.ts";
+import { findVersionDetails } from "./version-details.ts";
+import type { VersionDetails } from "./version-details.ts";
 
 /** A version to be inserted. */
 export interface NewVersion {
@@ -43,7 +45,21 @@ export interface NewVersion {
   readonly outputSchema: Record<string, unknown> | null;
   readonly description: string;
   /** Hash of its requirements and the Python that it was built with; missing: of a former release. */
-  readonly built?: ReceiptVersion["built"];
+  readonly built?: BuiltVersion;
+  /** An input to try it with; missing or null: there is none. */
+  readonly exampleInput?: ExampleInput | null;
+}
+
+/** What a version was built of. */
+interface BuiltVersion extends NonNullable<ReceiptVersion["built"]> {
+  /** Canonical text of what was installed; missing: it is not known. */
+  readonly requirements?: string;
+}
+
+/** `data` and `params` of a start. */
+export interface ExampleInput {
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly params?: Readonly<Record<string, unknown>>;
 }
 
 /** A version; times in milliseconds since the epoch, `retiredAt` null while it is live. */
@@ -102,6 +118,12 @@ export interface VersionStore {
     serviceKey: string,
     version: string,
   ) => Promise<VersionArchive | null>;
+  /** What is shown of a version besides; null: the organisation has no such version. */
+  readonly findDetails: (
+    organisationId: string,
+    serviceKey: string,
+    version: string,
+  ) => Promise<VersionDetails | null>;
   /** What receipts say of it, of any organisation. */
   readonly findForReceipt: (id: string) => Promise<ReceiptVersion | null>;
   /** Retires a version: it takes no new executions. Repeating it changes nothing. Null: there is no such version. */
@@ -138,6 +160,8 @@ export function createVersionStore(database: Database): VersionStore {
     findById: (id) => findOwned(database, id),
     findArchive: (organisationId, serviceKey, version) =>
       findArchive(database, organisationId, { serviceKey, version }),
+    findDetails: (organisationId, serviceKey, version) =>
+      findVersionDetails(database, organisationId, { serviceKey, version }),
     findForReceipt: (id) => findForReceipt(database, id),
     retire: (organisationId, serviceKey, version) =>
       queryByNumber(database, RETIRE, organisationId, { serviceKey, version }),
@@ -253,12 +277,17 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
     version.description,
     version.built?.requirementsHash ?? null,
     version.built?.python ?? null,
+    version.built?.requirements ?? null,
+    version.exampleInput === undefined || version.exampleInput === null
+      ? null
+      : JSON.stringify(version.exampleInput),
   ];
 }
 
 /** The columns of an insert into `version`. */
 export const VERSION_COLUMNS = `id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_milli,
-  timeout_seconds, start_mode, network, output, input_schema, output_schema, description, requirements_hash, python`;
+  timeout_seconds, start_mode, network, output, input_schema, output_schema, description, requirements_hash, python,
+  requirements, example_input`;
 
 async function listVersions(
   database: Database,

@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { writeFiles } from "@platform/engine/testing/project-fixtures";
+import { readExampleInput } from "./example-input.ts";
+
+let folder: string | null = null;
+afterEach(async () => {
+  if (folder !== null) await rm(folder, { recursive: true });
+});
+
+async function read(files: Readonly<Record<string, string>>) {
+  folder = await mkdtemp(join(tmpdir(), "example-"));
+  await writeFiles(folder, { "platform.json": "{}", ...files });
+  const log: string[] = [];
+  return { example: await readExampleInput(folder, (line) => log.push(line)), log };
+}
+
+test("the example input is that of the project's files, and of one where there is one", async () => {
+  expect(await read({ "input/data.json": '{"n": [1, 2.5, 1e-3]}', "input/params.json": "{}" })).toEqual({
+    example: { data: { n: [1, 2.5, 0.001] }, params: {} },
+    log: [],
+  });
+  expect((await read({ "input/params.json": '{"seed": 7}' })).example).toEqual({ params: { seed: 7 } });
+  expect(await read({})).toEqual({ example: null, log: [] });
+  expect(await read({ "input/data.json/readme.txt": "a folder" })).toEqual({ example: null, log: [] });
+});
+
+test.each([
+  ["is no JSON object", "[1]"],
+  ["is no JSON object", "null"],
+  ["is not JSON", '{"n": 1'],
+  ["is not JSON", ""],
+  ["has a number that would lose digits", '{"id": 12345678901234567890}'],
+  ["has a number that would lose digits", '{"x": [1e400]}'],
+  ["is nested deeper than 100 levels", `{"x": ${"[".repeat(200)}${"]".repeat(200)}}`],
+  ["is larger than 65536 bytes", JSON.stringify({ x: "x".repeat(65_536) })],
+  ["together it has a null character or half a surrogate pair in a text", '{"x": "\\u0000"}'],
+  ["together it has a null character or half a surrogate pair in a text", '{"x": "\\ud800"}'],
+])("an example that %s is not shown, and the log says why", async (why, text) => {
+  const { example, log } = await read({ "input/data.json": text, "input/params.json": '{"seed": 1}' });
+  expect(example).toBeNull();
+  expect(log).toEqual([expect.stringContaining(why)]);
+});
