@@ -165,7 +165,14 @@ describe("the types of a client follow from its table", () => {
     expectTypeOf<Request<Platform, "getBuild">["params"]>().toEqualTypeOf<{ key: string; version: string }>();
     expectTypeOf<Request<Platform, "getBuild">["query"]>().toEqualTypeOf<{ offset?: number } | undefined>();
     expectTypeOf<Request<Platform, "listServices">["query"]>().toEqualTypeOf<
-      { limit?: number; cursor?: string; name?: string } | undefined
+      | {
+          limit?: number;
+          cursor?: string;
+          name?: string;
+          q?: string;
+          publication?: "internal" | "marketplace" | "none";
+        }
+      | undefined
     >();
     expectTypeOf<Request<ServiceClient, "listExecutions">>()
       .toHaveProperty("query")

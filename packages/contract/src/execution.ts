@@ -124,7 +124,7 @@ export const WaitingSchema = Type.Object(
 export type Waiting = Static<typeof WaitingSchema>;
 
 /** What the code of an execution has reported of itself. */
-const ProgressSchema = Type.Object(
+export const ProgressSchema = Type.Object(
   {
     fraction: Type.Optional(
       Type.Number({

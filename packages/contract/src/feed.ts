@@ -70,6 +70,10 @@ export const FEED = {
   }),
   headers: Type.Object({ ...PreferHeaders.properties, ...LastEventHeaders.properties }),
   responses: { 200: { description: "The next events", schema: FeedPageSchema } },
+  events: {
+    cursor: { description: "Its id is where the stream is", schema: Type.Object({}) },
+    change: { description: "An execution has changed its state", schema: FeedEventSchema },
+  },
   problems: ["CURSOR_EXPIRED", "RATE_LIMITED"],
 } as const;
 

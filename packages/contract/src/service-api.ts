@@ -9,6 +9,7 @@ import {
 import {
   ExecutionStatusSchema,
   LogEntrySchema,
+  ProgressSchema,
   ResultSchema,
   StartBodySchema,
   StatusRecordSchema,
@@ -16,7 +17,7 @@ import {
 import type { OperationTable } from "./operation.ts";
 import { ReceiptSchema } from "./receipt.ts";
 import { DRY_RUN, RehearsalSchema } from "./rehearsal.ts";
-import { Timestamp } from "./schemas.ts";
+import { JsonObject, Timestamp } from "./schemas.ts";
 
 const IdParams = Type.Object({
   id: Type.String({ format: "uuid", description: "Identifier of the execution" }),
@@ -348,6 +349,20 @@ export const SERVICE_API = {
     params: IdParams,
     headers: LastEventHeaders,
     responses: { 200: { description: "The events, until the execution has ended" } },
+    events: {
+      state: { description: "The status record", schema: StatusRecordSchema },
+      progress: { description: "What the run has reported", schema: ProgressSchema },
+      partial: {
+        description: "A checkpoint of the run",
+        schema: Type.Object({
+          at: Timestamp("When it was stored"),
+          bytes: Type.Integer({ description: "Its size" }),
+          result: Type.Optional(JsonObject("The checkpoint, up to 32 kB")),
+        }),
+      },
+      log: { description: "Log lines", schema: Type.Array(LogEntrySchema) },
+      end: { description: "The execution has ended, and all was sent", schema: Type.Object({}) },
+    },
     problems: [...OF_ONE, "LOG_EXPIRED", "RATE_LIMITED"],
   },
   cancelExecution: {

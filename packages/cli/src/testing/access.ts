@@ -54,7 +54,7 @@ const CONFIGURATION = {
   identityProvider: null,
   publicMarketplace: false,
   mail: false,
-  limits: { archiveBytes: 1, inputBytes: 1 },
+  limits: { archiveBytes: 1, inputBytes: 1, fileBytes: 1 },
 };
 
 /** Three applications, and as many keys as are wanted; one personal access token, and as many new ones as are wanted. */

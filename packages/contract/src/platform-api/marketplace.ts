@@ -188,6 +188,9 @@ export const MARKETPLACE_API = {
         }),
       ),
       tag: Type.Optional(Type.String({ maxLength: 32, description: "Only services with this tag" })),
+      price: Type.Optional(
+        StringEnum(["free"], { description: "free: only services that have a plan without any price" }),
+      ),
     }),
     responses: { 200: { description: "One page", schema: pageOf("MarketplacePage", CardSchema) } },
   },

@@ -140,6 +140,14 @@ export const SERVICES_API = {
     query: Type.Object({
       ...PageQuery.properties,
       name: Type.Optional(Type.String({ description: "Only the service of this name" })),
+      q: Type.Optional(
+        Type.String({ maxLength: 63, description: "Only services whose name contains this text" }),
+      ),
+      publication: Type.Optional(
+        StringEnum(["internal", "marketplace", "none"], {
+          description: "Only services that are published so; none: that no application can subscribe to",
+        }),
+      ),
     }),
     responses: { 200: { description: "One page", schema: pageOf("ServicePage", ServiceSchema) } },
   },

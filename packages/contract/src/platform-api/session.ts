@@ -27,6 +27,7 @@ const ConfigurationSchema = Type.Object(
       {
         archiveBytes: Type.Integer({ description: "Size of the largest project archive" }),
         inputBytes: Type.Integer({ description: "Size of the largest input by value" }),
+        fileBytes: Type.Integer({ description: "Size of the largest file of a data pool" }),
       },
       { title: "ConfigurationLimits", description: "Limits of this platform in bytes" },
     ),

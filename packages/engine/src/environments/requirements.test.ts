@@ -6,7 +6,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { ProjectError } from "../project/project-error.ts";
 import { catchProjectError, createWorkspace, writeFiles } from "../testing/project-fixtures.ts";
 import type { Workspace } from "../testing/project-fixtures.ts";
-import { readRequirements } from "./requirements.ts";
+import { describeRequirements, readRequirements } from "./requirements.ts";
 
 let workspace: Workspace;
 let interpreter: Interpreter;
@@ -31,6 +31,20 @@ test("comments, blank lines, line ends and spaces do not matter; versions and ma
   expect(dressed).toEqual(plain);
   expect(plain).toMatchObject({ text: "numpy==2.0\nscipy\n", constraints: "", content: null });
   expect((await read({ "requirements.txt": "numpy==2.1\nscipy\n" }))?.text).not.toBe(plain?.text);
+});
+
+test("what people read of requirements has no user, password or query of an address", async () => {
+  const requirements = await read({
+    "requirements.txt":
+      "tour @ https://user:secret@example.org/tour-1.0-py3-none-any.whl?token=secret\nnumpy==2.0\n-c limits.txt\n",
+    "limits.txt": "scipy<2\n",
+  });
+  expect(requirements?.text).toContain("secret");
+  const shown = describeRequirements(requirements);
+  expect(shown).not.toContain("secret");
+  expect(shown).toContain("tour @ https://example.org/tour-1.0-py3-none-any.whl");
+  expect(shown).toMatch(/numpy==2\.0\n# constraints\nscipy<2\n$/u);
+  expect(describeRequirements(null)).toBe("");
 });
 
 test.each([

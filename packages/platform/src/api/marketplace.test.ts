@@ -137,6 +137,17 @@ describe("the marketplace", () => {
     expect(await search(consumer, "tag=geo")).toEqual([]);
   });
 
+  test("finds only what has a plan without a price, where that is asked", async () => {
+    await offer("priced-free", { title: "Priced" });
+    const paid = await offer("priced-paid", { title: "Priced" });
+    const terms = { name: "Pro", currency: "EUR", monthly: "5" };
+    expect((await call(provider, `PUT /services/${paid}/plans/pro`, terms)).status).toBe(201);
+    expect((await call(provider, `DELETE /services/${paid}/plans/free`)).status).toBe(204);
+    expect(await search(consumer, "q=priced")).toEqual(["priced-paid", "priced-free"]);
+    expect(await search(consumer, "q=priced&price=free")).toEqual(["priced-free"]);
+    expect((await call(consumer, "GET /marketplace?price=paid")).status).toBe(400);
+  });
+
   test.each([
     "q=%26%20%7C%20!%20%3A*",
     "q=sheep'%20%7C%20'gamma",

@@ -46,7 +46,7 @@ export function createMarketplaceHandlers({
       body: toListingBody(await listings.put(caller.organisationId, params.key, { ...EMPTY, ...body })),
     }),
     listMarketplace: async ({ caller, query }) => {
-      const search = { ...readPage(query), words: query.q, tag: query.tag };
+      const search = { ...readPage(query), words: query.q, tag: query.tag, isFree: query.price === "free" };
       const page = await marketplace.list(caller.organisationId, search);
       return { status: 200, body: { items: page.items.map(toCardBody), nextCursor: page.nextCursor } };
     },

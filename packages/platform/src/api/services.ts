@@ -48,7 +48,8 @@ export function createServiceHandlers({
         const found = await services.findByName(caller.organisationId, query.name);
         return { status: 200, body: { items: found ? [toServiceBody(found)] : [], nextCursor: null } };
       }
-      const page = await services.list(caller.organisationId, readPage(query));
+      const { q: text, publication } = query;
+      const page = await services.list(caller.organisationId, { ...readPage(query), text, publication });
       return { status: 200, body: { items: page.items.map(toServiceBody), nextCursor: page.nextCursor } };
     },
     createService: async ({ caller, body }) => {

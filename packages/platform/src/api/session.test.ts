@@ -186,7 +186,7 @@ test("anybody can read the configuration", async () => {
       identityProvider: null,
       publicMarketplace: false,
       mail: false,
-      limits: { archiveBytes: 268_435_456, inputBytes: 1_048_576 },
+      limits: { archiveBytes: 268_435_456, inputBytes: 1_048_576, fileBytes: 100_000 },
     },
   ]);
 });

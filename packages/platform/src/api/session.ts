@@ -23,6 +23,8 @@ export interface SessionDeps {
   readonly gatewayUrl: string;
   /** Size of the largest project archive. */
   readonly maxArchiveBytes: number;
+  /** Size of the largest file of a data pool. */
+  readonly maxFileBytes: number;
 }
 
 /** Handlers of sessions, of the password, and of what anybody may know. */
@@ -94,7 +96,8 @@ async function signIn(
   return await startSession(deps, request, { userId, passwordHash, former });
 }
 
-function describeConfiguration({ identity, version, gatewayUrl, maxArchiveBytes }: SessionDeps) {
+function describeConfiguration(deps: SessionDeps) {
+  const { identity, version, gatewayUrl, maxArchiveBytes, maxFileBytes } = deps;
   return {
     productName: "Platform",
     version,
@@ -103,7 +106,7 @@ function describeConfiguration({ identity, version, gatewayUrl, maxArchiveBytes 
     identityProvider: identity.externalProvider,
     publicMarketplace: false,
     mail: identity.sendsMail,
-    limits: { archiveBytes: maxArchiveBytes, inputBytes: MAX_INPUT_BYTES },
+    limits: { archiveBytes: maxArchiveBytes, inputBytes: MAX_INPUT_BYTES, fileBytes: maxFileBytes },
   };
 }
 

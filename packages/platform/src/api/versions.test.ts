@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { VersionDetails } from "@platform/contract/platform-api/services";
-import { PROGRAM, openBuildScene, typed } from "../testing/build-scene.ts";
+import { PROGRAM, openBuildScene } from "../testing/build-scene.ts";
 import type { BuildScene } from "../testing/build-scene.ts";
 import { createTestMember, createTestUser, insertTestVersion } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
@@ -20,7 +20,7 @@ async function get(path: string, user: TestUser = scene.owner) {
   return { status: response.statusCode, body: response.json<VersionDetails & { code?: string }>() };
 }
 
-const withField = (type: string) => ({
+const withField = (type: string | readonly string[]) => ({
   type: "object",
   properties: { data: { type: "object", properties: { n: { type } }, required: ["n"] } },
 });
@@ -54,21 +54,23 @@ describe("a version", () => {
   });
 
   test("says whether its input breaks callers of the version before it, by number and not by time", async () => {
-    const { key, name } = await scene.createService();
-    await scene.deploy(key, await scene.pack(name, typed("float")));
-    await scene.deploy(key, await scene.pack(name, typed("str")), "?bump=major");
-    await scene.deploy(key, await scene.pack(name, typed("float | None")), "?version=1.1.0");
+    const { key: serviceKey } = await scene.createService();
+    for (const [version, type] of [
+      ["1.0.0", "number"],
+      ["2.0.0", "string"],
+      ["1.1.0", ["number", "null"]],
+    ] as const)
+      await insertTestVersion(scene.home.database, { serviceKey, version, inputSchema: withField(type) });
+    const { organisationId } = scene.owner;
+    await scene.instance.stores.versions.retire(organisationId, serviceKey, "1.1.0");
     const read = async (version: string) => {
-      const { body } = await get(`/services/${key}/versions/${version}`);
-      return [body.formerVersion, body.isBreaking, body.breakingChange];
+      const { body } = await get(`/services/${serviceKey}/versions/${version}`);
+      return [body.status, body.formerVersion, body.isBreaking, body.breakingChange];
     };
-    expect(await read("1.0.0")).toEqual([null, false, null]);
-    expect(await read("1.1.0")).toEqual(["1.0.0", false, null]);
-    expect(await read("2.0.0")).toEqual([
-      "1.1.0",
-      true,
-      expect.stringContaining("/data/n was number or null and is now string"),
-    ]);
+    expect(await read("1.0.0")).toEqual(["LIVE", null, false, null]);
+    expect(await read("1.1.0")).toEqual(["RETIRED", "1.0.0", false, null]);
+    const change = "/data/n was number or null and is now string";
+    expect(await read("2.0.0")).toEqual(["LIVE", "1.1.0", true, change]);
   });
 
   test("of a former release says what is not known", async () => {

@@ -5,13 +5,14 @@ import { afterEach, expect, test } from "vitest";
 import { writeFiles } from "@platform/engine/testing/project-fixtures";
 import { readExampleInput } from "./example-input.ts";
 
-let folder: string | null = null;
+const folders: string[] = [];
 afterEach(async () => {
-  if (folder !== null) await rm(folder, { recursive: true });
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
 async function read(files: Readonly<Record<string, string>>) {
-  folder = await mkdtemp(join(tmpdir(), "example-"));
+  const folder = await mkdtemp(join(tmpdir(), "example-"));
+  folders.push(folder);
   await writeFiles(folder, { "platform.json": "{}", ...files });
   const log: string[] = [];
   return { example: await readExampleInput(folder, (line) => log.push(line)), log };

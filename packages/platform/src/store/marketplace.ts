@@ -66,6 +66,8 @@ interface MarketplaceSearch extends PageRequest {
   /** Words, each a whole one or the beginning of one. */
   readonly words?: string | undefined;
   readonly tag?: string | undefined;
+  /** Only what has a plan that costs nothing. */
+  readonly isFree?: boolean;
 }
 
 /** What an organisation can subscribe to: the marketplace, and what it has published internally. */
@@ -158,7 +160,7 @@ function toQuery(words: string): string | null {
 async function listOffers(
   database: Database,
   organisationId: string,
-  { words, tag, limit, cursor }: MarketplaceSearch,
+  { words, tag, isFree = false, limit, cursor }: MarketplaceSearch,
 ): Promise<Page<CardRecord>> {
   const [rank, before] = decodeCursor(cursor, [isRank, isUuid]) ?? [null, null];
   const query = words === undefined || words.trim() === "" ? undefined : toQuery(words);
@@ -168,8 +170,8 @@ async function listOffers(
         select ${CARD_COLUMNS}, case when $2::text is null then 0 else ts_rank(${SEARCHED}, to_tsquery('simple', $2)) end::float8 as rank
         ${OFFERED} and ($2::text is null or (${SEARCHED}) @@ to_tsquery('simple', $2)) and ($3::text is null or $3 = any (l.tags))
       ) found
-      where $4::float8 is null or (rank, "serviceKey") < ($4, $5::uuid) order by rank desc, "serviceKey" desc limit $6`,
-    values: [organisationId, query ?? null, tag ?? null, rank, before, limit + 1],
+      where (not $7 or "hasFreePlan") and ($4::float8 is null or (rank, "serviceKey") < ($4, $5::uuid)) order by rank desc, "serviceKey" desc limit $6`,
+    values: [organisationId, query ?? null, tag ?? null, rank, before, limit + 1, isFree],
     idempotent: true,
   });
   const page = cutPage(rows, limit, (row) => [String(row.rank), row.serviceKey]);

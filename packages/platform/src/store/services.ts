@@ -50,6 +50,14 @@ interface ServiceChange {
   readonly logDays?: number | null | undefined;
 }
 
+/** Which services are wanted. */
+interface ServiceSearch extends PageRequest {
+  /** What the name contains, in any case. */
+  readonly text?: string | undefined;
+  /** none: nobody can subscribe. */
+  readonly publication?: Publication | "none" | undefined;
+}
+
 /** Services of organisations; one of another organisation is treated as missing (null). */
 export interface ServiceStore {
   /** @throws Problem CONFLICT when the organisation has a service with this name, QUOTA_EXCEEDED, FORBIDDEN: it was deleted meanwhile */
@@ -57,7 +65,7 @@ export interface ServiceStore {
   readonly findByKey: (organisationId: string, key: string) => Promise<ServiceRecord | null>;
   readonly findByName: (organisationId: string, name: string) => Promise<ServiceRecord | null>;
   /** Newest first. */
-  readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ServiceRecord>>;
+  readonly list: (organisationId: string, search: ServiceSearch) => Promise<Page<ServiceRecord>>;
   /** Changes what is given. Gateways follow at once. */
   readonly change: (
     organisationId: string,
@@ -92,7 +100,7 @@ export function createServiceStore(database: Database): ServiceStore {
         idempotent: true,
       }),
     findByName: (organisationId, name) => findByName(database, organisationId, name),
-    list: (organisationId, page) => listServices(database, organisationId, page),
+    list: (organisationId, search) => listServices(database, organisationId, search),
     change: (organisationId, key, change) => changeService(database, organisationId, key, change),
     publish: (organisationId, key, publication) =>
       database.transaction((run) => publishService(run, { organisationId, key, publication })),
@@ -201,14 +209,16 @@ async function findByName(
 async function listServices(
   database: Database,
   organisationId: string,
-  page: PageRequest,
+  { text, publication, cursor, limit }: ServiceSearch,
 ): Promise<Page<ServiceRecord>> {
-  const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
+  const [before] = decodeCursor(cursor, [isUuid]) ?? [null];
   const rows = await database.query<ServiceRecord>({
     text: `select ${COLUMNS} from service s where s.organisation_id = $1 and ($2::uuid is null or s.key < $2)
+        and ($4::text is null or position(lower($4) in s.name) > 0)
+        and ($5::text is null or coalesce(s.publication, 'none') = $5)
       order by s.key desc limit $3`,
-    values: [organisationId, before, page.limit + 1],
+    values: [organisationId, before, limit + 1, text ?? null, publication ?? null],
     idempotent: true,
   });
-  return cutPage(rows, page.limit, (row) => [row.key]);
+  return cutPage(rows, limit, (row) => [row.key]);
 }
