@@ -240,6 +240,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "platform/versions": [
     "engine/base",
     "engine/environments",
+    "engine/input-schema",
     "engine/project",
     "engine/python/port",
     "engine/store",

@@ -3,7 +3,7 @@ import type { LogEntry, StatusRecord } from "./execution.ts";
 import { readOperationEvents } from "./operation-events.ts";
 import type { EventOf } from "./operation-events.ts";
 import { BUILDS_API } from "./platform-api/builds.ts";
-import { JOBS_API } from "./platform-api/jobs.ts";
+import type { JOBS_API } from "./platform-api/jobs.ts";
 import { PLATFORM_API } from "./platform-api/platform-api.ts";
 import { SERVICE_API } from "./service-api.ts";
 

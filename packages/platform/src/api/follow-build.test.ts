@@ -202,15 +202,15 @@ describe("a build that is followed", () => {
   });
 });
 
-describe("the builds of a service", () => {
-  const list = async (query = "", user = owner) => {
-    const response = await send(`${key}/builds${query}`, user);
-    return {
-      status: response.status,
-      ...((await response.json()) as { items: BuildSummary[]; nextCursor: string | null; code?: string }),
-    };
+const list = async (query = "", user = owner) => {
+  const response = await send(`${key}/builds${query}`, user);
+  return {
+    status: response.status,
+    ...((await response.json()) as { items: BuildSummary[]; nextCursor: string | null; code?: string }),
   };
+};
 
+describe("the builds of a service", () => {
   test("are listed in pages, the newest first, with those that failed and without their logs", async () => {
     for (const version of ["1.0.0", "1.0.0", "1.0.1"]) {
       await createBuild(version);

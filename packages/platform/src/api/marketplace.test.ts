@@ -139,7 +139,7 @@ describe("the marketplace", () => {
 
   test("finds only what has a plan without a price, where that is asked", async () => {
     await offer("priced-free", { title: "Priced" });
-    const paid = await offer("priced-paid", { title: "Priced" });
+    const { serviceKey: paid } = await offer("priced-paid", { title: "Priced" });
     const terms = { name: "Pro", currency: "EUR", monthly: "5" };
     expect((await call(provider, `PUT /services/${paid}/plans/pro`, terms)).status).toBe(201);
     expect((await call(provider, `DELETE /services/${paid}/plans/free`)).status).toBe(204);

@@ -13,7 +13,7 @@ export interface ListedBuild extends BuildRecord {
 }
 
 /** Which build, whatever came after it; all parts of it are the caller's word. */
-export interface NamedBuild {
+interface NamedBuild {
   readonly serviceKey: string;
   /** `MAJOR.MINOR.PATCH`. */
   readonly version: string;

@@ -13,6 +13,7 @@ import { formatVersion, isUniqueViolation, parseVersion, selectMilliseconds } fr
 import type { VersionNumber } from "../base/columns.ts";
 import { isDraining } from "../base/draining.ts";
 import { readLog } from "./read-log.ts";
+import type { ReadBuildLog } from "./read-log.ts";
 import { createSteadyClock } from "../base/steady-clock.ts";
 import type { SteadyClock } from "../base/steady-clock.ts";
 import { VERSION_COLUMNS, toVersionValues } from "../versions/versions.ts";
@@ -97,11 +98,7 @@ export interface BuildStore {
   /** Adds lines at the end; dropped when the claim is no longer held. */
   readonly appendLog: (claim: ClaimKey, lines: readonly string[]) => Promise<void>;
   /** Lines from `offset` on, counted from 0; at most 5,000. None when the build is not the organisation's. */
-  readonly readLog: (
-    organisationId: string,
-    buildId: string,
-    offset: number,
-  ) => Promise<{ readonly lines: readonly string[]; readonly nextOffset: number }>;
+  readonly readLog: ReadBuildLog;
   /** The latest build of this version (`MAJOR.MINOR.PATCH`), whatever its state; null when the organisation has none. */
   readonly findLatest: (
     organisationId: string,
@@ -156,9 +153,8 @@ export function createBuildStore(database: Database, options: BuildStoreOptions 
         : failBuild(database, claim, outcome.code, outcome.detail),
     giveBack: (claim) => giveBack(database, claim),
     appendLog: (claim, lines) => appendLog(database, claim, lines),
-    readLog: (organisationId, buildId, offset) => readLog(database, organisationId, buildId, offset),
-    findLatest: (organisationId, serviceKey, version) =>
-      findLatest(database, organisationId, serviceKey, version),
+    readLog: (...asked) => readLog(database, ...asked),
+    findLatest: (...asked) => findLatest(database, ...asked),
     sweep: () => sweepBuilds({ database, clock }),
     subscribe: (listener) => database.listen(BUILDS_CHANNEL, { onNotify: listener, onReset: listener }),
   };

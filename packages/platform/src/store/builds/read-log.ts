@@ -4,6 +4,13 @@ import type { Database } from "../../postgres/database.ts";
 /** Lines of one answer. */
 const MAX_LOG_LINES = 5000;
 
+/** Reads lines of a build of the organisation. */
+export type ReadBuildLog = (
+  organisationId: string,
+  buildId: string,
+  offset: number,
+) => Promise<{ readonly lines: readonly string[]; readonly nextOffset: number }>;
+
 /** `BuildStore.readLog` for PostgreSQL. */
 export async function readLog(
   database: Database,

@@ -270,18 +270,20 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
     memory_milli,
     version.timeoutSeconds,
     version.startMode,
-    version.network === null ? null : JSON.stringify(version.network),
-    version.output === null ? null : JSON.stringify(version.output),
-    version.inputSchema === null ? null : JSON.stringify(version.inputSchema),
-    version.outputSchema === null ? null : JSON.stringify(version.outputSchema),
+    toJson(version.network),
+    toJson(version.output),
+    toJson(version.inputSchema),
+    toJson(version.outputSchema),
     version.description,
     version.built?.requirementsHash ?? null,
     version.built?.python ?? null,
     version.built?.requirements ?? null,
-    version.exampleInput === undefined || version.exampleInput === null
-      ? null
-      : JSON.stringify(version.exampleInput),
+    toJson(version.exampleInput ?? null),
   ];
+}
+
+function toJson(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
 }
 
 /** The columns of an insert into `version`. */
