@@ -130,11 +130,9 @@ export const BUILD_COLUMNS = `b.id, s.organisation_id as "organisationId", b.ser
 /** The fence of every write of a builder: only the holder of this attempt, only while it runs. $1 to $3: the claim. */
 const IS_HELD = "id = $1 and attempt = $2 and worker_id = $3 and status = 'RUNNING'";
 
-/** Settings of the store of builds; all have defaults. */
+/** Settings of the store of builds: limits of one organisation, and the length of the builders' leases; all have defaults. */
 export interface BuildStoreOptions {
-  /** Limits of one organisation; default `DEFAULT_BUILD_QUOTA`. */
   readonly quota?: BuildQuota | undefined;
-  /** Length of the builders' leases; default 30. */
   readonly leaseSeconds?: number;
 }
 
@@ -152,7 +150,7 @@ export function createBuildStore(database: Database, options: BuildStoreOptions 
         ? succeed(database, claim, outcome.version)
         : failBuild(database, claim, outcome.code, outcome.detail),
     giveBack: (claim) => giveBack(database, claim),
-    appendLog: (claim, lines) => appendLog(database, claim, lines),
+    appendLog: (...given) => appendLog(database, ...given),
     readLog: (...asked) => readLog(database, ...asked),
     findLatest: (...asked) => findLatest(database, ...asked),
     sweep: () => sweepBuilds({ database, clock }),

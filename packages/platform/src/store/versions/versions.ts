@@ -282,7 +282,7 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
   ];
 }
 
-function toJson(value: object | null): string | null {
+function toJson(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
