@@ -32,6 +32,7 @@ import {
   listWorkersCommand,
   resumeWorkerCommand,
   showInstanceCommand,
+  showStorageCommand,
 } from "./operator.ts";
 import {
   createResetLinkCommand,
@@ -241,6 +242,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "Platform, as an operator",
     commands: [
       showInstanceCommand,
+      showStorageCommand,
       listWorkersCommand,
       drainWorkerCommand,
       resumeWorkerCommand,

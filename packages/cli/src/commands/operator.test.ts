@@ -52,6 +52,12 @@ test("operator reset-link prints the link alone on standard output", async () =>
   expect((await run("reset-link", "eve@example.org", "--minutes", "4")).exitCode).toBe(2);
 });
 
+test("operator storage shows what is stored, and for how long", async () => {
+  const { exitCode, stdout } = await run("storage");
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/archives +2 +1\.5 +As long as their version\./u);
+});
+
 test("operator organizations shows numbers", async () => {
   expect((await run("organizations")).stdout).toMatch(/lab +Lab +2 +3 +4 +5 +2026-11-20 21:17:00 +org-1/u);
 });

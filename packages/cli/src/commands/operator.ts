@@ -73,6 +73,30 @@ function printInstance({ output }: CommandContext, instance: Instance, all: bool
   );
 }
 
+/** `platform operator storage`. */
+export const showStorageCommand = defineCommand({
+  name: "operator storage",
+  summary: "Show what the platform stores, by kind, and for how long",
+  description: ["For operators of the platform. Measured at most once a minute."],
+  arguments: {},
+  options: {},
+  examples: [{ command: "platform operator storage", comment: "A table" }],
+  run: async (context) => {
+    const { client } = await openSession(context);
+    const storage = await client.getStorage({});
+    context.output.printTable(
+      ["KIND", "COUNT", "GB", "KEPT"],
+      storage.kinds.map(({ kind, count, bytes, retention }) => [
+        kind,
+        String(count),
+        formatGb(bytes),
+        retention,
+      ]),
+    );
+    return { json: storage, succeeded: true };
+  },
+});
+
 /** `platform operator workers`. */
 export const listWorkersCommand = defineCommand({
   name: "operator workers",

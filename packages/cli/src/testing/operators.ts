@@ -4,11 +4,12 @@ import type { User } from "@platform/contract/platform-api/operator-accounts";
 import { Problem } from "@platform/contract/problems";
 import type { OperationHandlers } from "@platform/engine/http/types";
 
-const { getInstance, listWorkers, drainWorker, resumeWorker } = PLATFORM_API;
+const { getInstance, getStorage, listWorkers, drainWorker, resumeWorker } = PLATFORM_API;
 const { listUsers, putUser, createResetLink, listAllOrganizations } = PLATFORM_API;
 /** What the peer has for operators. */
 export const OPERATOR_TABLE = {
   getInstance,
+  getStorage,
   listWorkers,
   drainWorker,
   resumeWorker,
@@ -119,6 +120,13 @@ export function createOperators(): OperationHandlers<typeof OPERATOR_TABLE, null
   };
   return {
     getInstance: () => ({ status: 200, body: INSTANCE }),
+    getStorage: () => ({
+      status: 200,
+      body: {
+        measuredAt: AT,
+        kinds: [{ kind: "archives", count: 2, bytes: 1.5 * GB, retention: "As long as their version." }],
+      },
+    }),
     listWorkers: () => ({ status: 200, body: { items: [worker], nextCursor: null } }),
     drainWorker: ({ params }) => setDraining(params.workerId, true),
     resumeWorker: ({ params }) => setDraining(params.workerId, false),
