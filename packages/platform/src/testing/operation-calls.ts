@@ -76,7 +76,7 @@ function listParams(ids: {
     services: { key: ids.key, version: "1.0.0", planId: "basic", name: "API_TOKEN" },
     secrets: { name: "API_TOKEN" },
     variables: { name: "API_MODE" },
-    marketplace: { key: ids.key, version: "1.0.0" },
+    marketplace: { key: ids.key, version: "1.0.0", language: "python" },
     applications: {
       id: ids.application,
       keyId: ids.keyId,
