@@ -96,11 +96,13 @@ async function listNames(folder: string): Promise<readonly string[]> {
     .toSorted();
 }
 
-/** A file as the manifest lists it. @throws Error for a suffix that has no media type here */
+/** A file as the manifest lists it. @throws Error for a suffix that has no media type here, and for colours that were rewritten */
 async function compress(folder: string, file: string): Promise<BuiltFile> {
   const content = await readFile(join(folder, file));
   const type = TYPES[file.split(".").at(-1) ?? ""];
   if (type === undefined) throw new Error(`${file} has no media type in tools/build-console.ts`);
+  if (type.startsWith("text/css") && content.includes("--lightningcss-"))
+    throw new Error(`${file} has colours for browsers without light-dark(): see cssTarget`);
   const br = brotliCompressSync(content, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,

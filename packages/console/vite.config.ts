@@ -16,6 +16,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1_000,
     target: "es2022",
+    // From these on browsers know `light-dark()`: for older ones it is rewritten, and no colour of ours would be set.
+    cssTarget: ["chrome123", "edge123", "firefox120", "safari17.5"],
     rolldownOptions: {
       output: {
         // Loaded with the first form; the entry must stay free of it.

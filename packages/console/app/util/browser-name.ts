@@ -2,7 +2,7 @@ const BROWSERS = [
   [/\bEdg\//u, "Edge"],
   [/\bOPR\//u, "Opera"],
   [/\bFirefox\//u, "Firefox"],
-  [/\bChrom(?:e|ium)\//u, "Chrome"],
+  [/Chrom(?:e|ium)\//u, "Chrome"],
   [/\bSafari\//u, "Safari"],
   [/^curl\//u, "curl"],
 ] as const;
