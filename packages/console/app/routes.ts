@@ -2,6 +2,7 @@ import { accountRoutes } from "./routes/account.ts";
 import { applicationRoutes } from "./routes/applications.ts";
 import { homeRoutes } from "./routes/home.ts";
 import { organisation, root, signedIn } from "./routes/root.ts";
+import { serviceRoutes } from "./routes/services.ts";
 import { openRoutes, ownRoutes } from "./routes/session.ts";
 
 /** The whole map of addresses; a file of routes/ has one subject: path, search parameters, what is loaded, and the page. */
@@ -10,6 +11,6 @@ export const routeTree = root.addChildren([
   signedIn.addChildren([
     ...ownRoutes,
     ...accountRoutes,
-    organisation.addChildren([...homeRoutes, ...applicationRoutes]),
+    organisation.addChildren([...homeRoutes, ...serviceRoutes, ...applicationRoutes]),
   ]),
 ]);

@@ -1,5 +1,5 @@
 import { Text } from "@mantine/core";
-import { IconApps, IconHome } from "@tabler/icons-react";
+import { IconApps, IconCode, IconHome } from "@tabler/icons-react";
 import { can } from "@platform/contract/permissions";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import type { OperationId } from "../api/client.ts";
@@ -10,6 +10,10 @@ import { NavigationLink } from "../ui/link.tsx";
 /** The pages of the navigation. `op`: what a page reads; who may not is not shown it. `key`: leads to it behind `g`. */
 const GROUPS = [
   { name: null, pages: [{ to: "/o/$org", label: "Home", icon: IconHome, op: "listServices", key: "h" }] },
+  {
+    name: "Build",
+    pages: [{ to: "/o/$org/services", label: "Services", icon: IconCode, op: "listServices" }],
+  },
   {
     name: "Use",
     pages: [

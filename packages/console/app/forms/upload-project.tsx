@@ -1,0 +1,174 @@
+import { Alert, Button, Group, List, Paper, Select, Stack, Text } from "@mantine/core";
+import { useRef, useState } from "react";
+import type { DragEvent } from "react";
+import type { RequestOf } from "../api/client.ts";
+import { useChange } from "../api/queries.ts";
+import { useScope } from "../api/scope.tsx";
+import { Can } from "../ui/can.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Failure } from "../ui/failure.tsx";
+import type { ProjectFacts } from "../util/read-project.ts";
+import { formatBytes, formatCount } from "../util/units.ts";
+
+type Bump = NonNullable<NonNullable<RequestOf<"createVersion">["query"]>["bump"]>;
+
+interface Chosen {
+  readonly archive: Uint8Array<ArrayBuffer>;
+  readonly facts: ProjectFacts;
+}
+
+interface UploadProjectProps {
+  /** The service that gets a version; absent: the one that the project names, which is created where there is none. */
+  readonly service?: { readonly key: string; readonly name: string };
+  readonly onUploaded: (service: { readonly key: string }, version: string) => void;
+}
+
+/** The ZIP file of `platform compress` becomes a version. It is looked into before anything is sent. */
+export function UploadProject({ service, onUploaded }: UploadProjectProps) {
+  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [bump, setBump] = useState<Bump>("patch");
+  const upload = useUpload(service);
+  const choose = (file: File | undefined) => {
+    setChosen(null);
+    setError(null);
+    if (file !== undefined) read(file).then(setChosen, setError);
+  };
+  const send = () => {
+    if (chosen === null) return;
+    setError(null);
+    upload.run(chosen, bump).then(({ key, version }) => onUploaded({ key }, version), setError);
+  };
+  return (
+    <Stack>
+      <DropZone choose={choose} />
+      {error !== null && <Failure error={error} />}
+      {chosen !== null && (
+        <>
+          <ProjectSummary facts={chosen.facts} expected={service?.name} />
+          <Group align="flex-end" justify="space-between">
+            <Select
+              label="Raise the version's number by"
+              description="Major: callers have to change what they send"
+              data={["patch", "minor", "major"]}
+              value={bump}
+              onChange={(value) => setBump((value ?? "patch") as Bump)}
+              allowDeselect={false}
+            />
+            <Can op="createVersion">
+              <Button loading={upload.isRunning} onClick={send}>
+                Upload {formatBytes(chosen.archive.byteLength)}
+              </Button>
+            </Can>
+          </Group>
+        </>
+      )}
+    </Stack>
+  );
+}
+
+async function read(file: File): Promise<Chosen> {
+  const archive = new Uint8Array(await file.arrayBuffer());
+  const { readProject } = await import("../util/read-project.ts");
+  return { archive, facts: await readProject(archive) };
+}
+
+function useUpload(service: UploadProjectProps["service"]) {
+  const { api } = useScope();
+  const createService = useChange("createService", { refresh: ["listServices"] });
+  const createVersion = useChange("createVersion", { refresh: ["listVersions", "listBuilds", "getService"] });
+  const find = async ({ name, description }: ProjectFacts) => {
+    const { items } = await api.listServices({ query: { name } });
+    return items[0] ?? (await createService.run({ body: { name, description } }));
+  };
+  return {
+    isRunning: createService.isRunning || createVersion.isRunning,
+    run: async ({ archive, facts }: Chosen, bump: Bump) => {
+      const { key } = service ?? (await find(facts));
+      const { version } = await createVersion.run({ params: { key }, query: { bump }, body: archive });
+      return { key, version };
+    },
+  };
+}
+
+function DropZone({ choose }: { readonly choose: (file: File | undefined) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  const [isOver, setIsOver] = useState(false);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setIsOver(false);
+    choose(event.dataTransfer.files[0]);
+  };
+  return (
+    <Paper
+      withBorder
+      p="xl"
+      radius="md"
+      style={{
+        borderStyle: "dashed",
+        borderColor: isOver ? "var(--mantine-primary-color-filled)" : undefined,
+      }}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={drop}
+    >
+      <Stack align="center" gap="xs">
+        <Text>Drop the ZIP file of a project here, or</Text>
+        <Button variant="default" onClick={() => input.current?.click()}>
+          Choose a file
+        </Button>
+        <input
+          ref={input}
+          type="file"
+          accept=".zip,application/zip"
+          aria-label="ZIP file of the project"
+          hidden
+          onChange={(event) => {
+            choose(event.currentTarget.files?.[0]);
+            event.currentTarget.value = "";
+          }}
+        />
+        <Text fz="sm" c="dimmed">
+          As platform compress makes it, with platform.json at its top
+        </Text>
+      </Stack>
+    </Paper>
+  );
+}
+
+function ProjectSummary({
+  facts,
+  expected,
+}: {
+  readonly facts: ProjectFacts;
+  readonly expected: string | undefined;
+}) {
+  return (
+    <Stack gap="sm">
+      <Facts
+        of={{
+          Project: facts.name,
+          Description: facts.description === "" ? undefined : facts.description,
+          Files: `${formatCount(facts.files)}, ${formatBytes(facts.bytes)}`,
+        }}
+      />
+      {expected !== undefined && expected !== facts.name && (
+        <Alert color="yellow" variant="light" title="Another project?">
+          The project is called {facts.name}, the service {expected}.
+        </Alert>
+      )}
+      {facts.doubtful.length > 0 && (
+        <Alert color="yellow" variant="light" title="Is this meant to be uploaded?">
+          <List fz="sm">
+            {facts.doubtful.map((path) => (
+              <List.Item key={path}>{path}</List.Item>
+            ))}
+          </List>
+        </Alert>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,31 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useOrganisation } from "../../api/scope.tsx";
+import { UploadProject } from "../../forms/upload-project.tsx";
+import { AppLink } from "../../ui/link.tsx";
+import { PageHeader } from "../../ui/page-header.tsx";
+
+const route = getRouteApi("/in/o/$org/services/new");
+
+/** A project becomes a service, or the next version of the service that it names. */
+export function NewServicePage() {
+  const { slug: org } = useOrganisation();
+  const navigate = route.useNavigate();
+  return (
+    <>
+      <PageHeader
+        title="New service"
+        above={[
+          <AppLink key="all" to="/o/$org/services" params={{ org }}>
+            Services
+          </AppLink>,
+        ]}
+        description="A project with a Python function becomes a service. Where there is a service of its name, it gets a version."
+      />
+      <UploadProject
+        onUploaded={({ key }, version) =>
+          void navigate({ to: "/o/$org/services/$key/versions/$version", params: { org, key, version } })
+        }
+      />
+    </>
+  );
+}

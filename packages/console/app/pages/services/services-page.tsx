@@ -1,0 +1,118 @@
+import { Group, Select, TextInput } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { useDeferredValue } from "react";
+import type { Service } from "@platform/contract/platform-api/services";
+import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
+import { useOrganisation } from "../../api/scope.tsx";
+import { DataTable } from "../../table/data-table.tsx";
+import type { Column } from "../../table/data-table.tsx";
+import { Can } from "../../ui/can.tsx";
+import { useSetSearch } from "../../ui/dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { AppLink, ButtonLink } from "../../ui/link.tsx";
+import { PageHeader } from "../../ui/page-header.tsx";
+import { Time } from "../../ui/time.tsx";
+import { PUBLICATION_WORDS } from "./publication.ts";
+
+const route = getRouteApi("/in/o/$org/services");
+
+const CHOICES = [
+  { value: "none", label: PUBLICATION_WORDS.none },
+  { value: "internal", label: PUBLICATION_WORDS.internal },
+  { value: "marketplace", label: PUBLICATION_WORDS.marketplace },
+];
+
+function NewButton() {
+  const { slug: org } = useOrganisation();
+  return (
+    <Can op="createService">
+      <ButtonLink to="/o/$org/services/new" params={{ org }}>
+        New service
+      </ButtonLink>
+    </Can>
+  );
+}
+
+/** What the organisation provides. */
+export function ServicesPage() {
+  const { slug } = useOrganisation();
+  const query = useDeferredValue(route.useSearch());
+  const { q: name, publication } = query;
+  const setSearch = useSetSearch();
+  const services = useLoadedPages(pages("listServices", { query }), {
+    refresh: REFRESH_MS.list,
+  });
+  const isFiltered = name !== undefined || publication !== undefined;
+  return (
+    <>
+      <PageHeader
+        title="Services"
+        description="A service is a Python function with an endpoint, in one or more versions."
+        actions={<NewButton />}
+      />
+      <Group mb="sm">
+        <TextInput
+          aria-label="Name contains"
+          placeholder="Name contains"
+          type="search"
+          maxLength={63}
+          defaultValue={name ?? ""}
+          onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
+        />
+        <Select
+          aria-label="Who can subscribe"
+          placeholder="Any publication"
+          data={CHOICES}
+          value={publication ?? null}
+          onChange={(value) => setSearch({ publication: value ?? undefined })}
+          clearable
+        />
+      </Group>
+      <DataTable
+        label="Services"
+        columns={createColumns(slug)}
+        rows={services}
+        rowKey={({ key }) => key}
+        empty={isFiltered ? <NothingFound /> : <NoServices />}
+      />
+    </>
+  );
+}
+
+function NothingFound() {
+  return (
+    <EmptyState title="No service matches">
+      There are services, but none with this name and publication.
+    </EmptyState>
+  );
+}
+
+function NoServices() {
+  return (
+    <EmptyState title="No services yet" action={<NewButton />} command="platform init && platform up">
+      A service is a Python function that others call over HTTP. Upload the ZIP file of a project, or deploy
+      it with the command line.
+    </EmptyState>
+  );
+}
+
+function createColumns(org: string): readonly Column<Service>[] {
+  return [
+    {
+      id: "name",
+      label: "Name",
+      cell: ({ key, name }) => (
+        <AppLink to="/o/$org/services/$key" params={{ org, key }}>
+          {name}
+        </AppLink>
+      ),
+    },
+    { id: "version", label: "Latest version", cell: ({ latestVersion }) => latestVersion ?? "none is live" },
+    {
+      id: "publication",
+      label: "Who can subscribe",
+      cell: ({ publication }) => PUBLICATION_WORDS[publication ?? "none"],
+    },
+    { id: "created", label: "Created", cell: ({ createdAt }) => <Time at={createdAt} />, priority: 3 },
+  ];
+}

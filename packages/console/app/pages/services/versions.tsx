@@ -1,0 +1,53 @@
+import type { Version } from "@platform/contract/platform-api/services";
+import type { LoadedPages } from "../../api/queries.ts";
+import { useOrganisation } from "../../api/scope.tsx";
+import { DataTable } from "../../table/data-table.tsx";
+import type { Column } from "../../table/data-table.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { AppLink } from "../../ui/link.tsx";
+import { Time } from "../../ui/time.tsx";
+
+interface VersionsProps {
+  readonly serviceKey: string;
+  readonly versions: LoadedPages<Version>;
+}
+
+/** What has been built, live and retired. */
+export function Versions({ serviceKey, versions }: VersionsProps) {
+  const { slug } = useOrganisation();
+  return (
+    <DataTable
+      label="Versions"
+      columns={createColumns(slug, serviceKey)}
+      rows={versions}
+      rowKey={({ version }) => version}
+      empty={
+        <EmptyState title="No versions yet">
+          A version comes of each build that succeeds. Those that failed stand under Builds.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+function createColumns(org: string, key: string): readonly Column<Version>[] {
+  return [
+    {
+      id: "version",
+      label: "Version",
+      cell: ({ version }) => (
+        <AppLink to="/o/$org/services/$key/versions/$version" params={{ org, key, version }}>
+          {version}
+        </AppLink>
+      ),
+    },
+    { id: "status", label: "State", cell: ({ status }) => (status === "LIVE" ? "Live" : "Retired") },
+    {
+      id: "resources",
+      label: "Resources",
+      cell: ({ resources: { cpu, memory } }) => `${cpu} vCPU, ${memory} GB`,
+    },
+    { id: "timeout", label: "Time limit", cell: ({ timeoutSeconds }) => `${timeoutSeconds} s`, priority: 3 },
+    { id: "created", label: "Created", cell: ({ createdAt }) => <Time at={createdAt} />, priority: 3 },
+  ];
+}

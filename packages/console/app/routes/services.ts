@@ -1,0 +1,50 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { pages, q } from "../api/queries.ts";
+import { oneOf, search, text } from "../util/url-state.ts";
+import { organisation } from "./root.ts";
+
+const servicesSearch = search({ q: text(), publication: oneOf("internal", "marketplace", "none") });
+const serviceSearch = search({
+  tab: oneOf("overview", "versions", "builds"),
+  new: oneOf("version"),
+});
+const versionSearch = search({ tab: oneOf("build", "schemas", "requirements") });
+
+const services = createRoute({
+  getParentRoute: () => organisation,
+  path: "services",
+  validateSearch: servicesSearch,
+  loaderDeps: ({ search: query }) => query,
+  loader: ({ context: { load }, deps }) => load(pages("listServices", { query: deps })),
+  component: lazyRouteComponent(() => import("../pages/services/services-page.tsx"), "ServicesPage"),
+});
+
+const newService = createRoute({
+  getParentRoute: () => organisation,
+  path: "services/new",
+  component: lazyRouteComponent(() => import("../pages/services/new-service-page.tsx"), "NewServicePage"),
+});
+
+const service = createRoute({
+  getParentRoute: () => organisation,
+  path: "services/$key",
+  validateSearch: serviceSearch,
+  loader: ({ context: { load }, params: { key } }) =>
+    Promise.all([
+      load(q("getService", { params: { key } })),
+      load(pages("listVersions", { params: { key } })),
+      load(pages("listBuilds", { params: { key } })),
+    ]),
+  component: lazyRouteComponent(() => import("../pages/services/service-page.tsx"), "ServicePage"),
+});
+
+const version = createRoute({
+  getParentRoute: () => organisation,
+  path: "services/$key/versions/$version",
+  validateSearch: versionSearch,
+  loader: ({ context: { load }, params: { key } }) => load(q("getService", { params: { key } })),
+  component: lazyRouteComponent(() => import("../pages/services/version-page.tsx"), "VersionPage"),
+});
+
+/** Services, their versions and builds. */
+export const serviceRoutes = [services, newService, service, version] as const;

@@ -1,0 +1,87 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findBarriers, findCutText } from "./support/axe.ts";
+import { WIDTHS, openConsole } from "./support/open-console.ts";
+import type { ConsoleWorld } from "./support/open-console.ts";
+
+const PROGRAM = `
+def run(data: dict[str, int]) -> int:
+    """Adds up."""
+    return sum(data.values())
+`;
+const README = "# Adding\n\n<script>document.title = 'hijacked'</script>\n\n[more](javascript:alert(1))\n";
+
+let world: ConsoleWorld;
+beforeAll(async () => {
+  world = await openConsole();
+});
+afterAll(() => world.close());
+
+/** Packs a project as its author would. */
+async function compress(name: string, files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const project = await world.createProject(name, PROGRAM, files);
+  const packed = await world.cli(project, "compress", "--json");
+  expect(packed.code).toBe(0);
+  return join(project, `${name}.zip`);
+}
+
+test("a ZIP file of platform compress becomes a live version, with its build log following", async () => {
+  const { slug } = await world.createOrganisation("Building");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/services`);
+  await page.getByText("No services yet").waitFor();
+  await page.getByRole("link", { name: "New service" }).first().click();
+  const archive = await compress("adding", { "README.md": README });
+  await page.getByLabel("ZIP file of the project").setInputFiles(archive);
+  await page.getByText("adding", { exact: true }).waitFor();
+  await page.getByRole("button", { name: /^Upload/u }).click();
+  await page.getByRole("heading", { level: 1, name: "adding 1.0.0" }).waitFor();
+  await page.getByRole("log", { name: "Log of the build" }).waitFor();
+  await page.getByText("Live: it accepts executions").waitFor();
+  await page.getByRole("tab", { name: "Input and result" }).click();
+  await page.getByRole("region", { name: "Result" }).getByText("integer").waitFor();
+
+  await page.getByRole("link", { name: "adding", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "adding", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Publish" }).click();
+  await page.getByRole("menuitem", { name: "For this organisation" }).click();
+  await page.getByText("This organisation").waitFor();
+  expect(await page.title()).not.toContain("hijacked");
+  expect(await page.locator("a[href^='javascript']").count()).toBe(0);
+  expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
+});
+
+test("an archive without platform.json is refused before anything is sent, and a broken build says why", async () => {
+  const { slug } = await world.createOrganisation("Failing");
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/services/new`);
+  const input = page.getByLabel("ZIP file of the project");
+  await input.setInputFiles({
+    name: "x.zip",
+    mimeType: "application/zip",
+    buffer: Buffer.from("no archive"),
+  });
+  await page.getByRole("alert").getByText("This is no ZIP file.").waitFor();
+
+  const archive = await compress("broken", { "requirements.txt": "no-such-package-of-anybody==1.0\n" });
+  await input.setInputFiles({ name: "b.zip", mimeType: "application/zip", buffer: await readFile(archive) });
+  await page.getByRole("button", { name: /^Upload/u }).click();
+  await page.getByRole("alert").getByText("no-such-package-of-anybody").waitFor();
+  await page.getByText("BUILD_FAILED", { exact: true }).waitFor();
+});
+
+test("the pages of services pass axe, and nothing of them is cut, in both schemes and at both widths", async () => {
+  const { slug } = await world.createOrganisation("Seen");
+  const found: string[] = [];
+  for (const scheme of ["light", "dark"] as const)
+    for (const width of Object.values(WIDTHS)) {
+      const { page, open, context } = await world.visit({ scheme, width });
+      for (const path of ["services", "services/new"]) {
+        await open(`/o/${slug}/${path}`);
+        found.push(...(await findBarriers(page)), ...(await findCutText(page)));
+      }
+      await context.close();
+    }
+  expect(found).toEqual([]);
+});
