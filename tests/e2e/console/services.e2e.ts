@@ -10,6 +10,12 @@ def run(data: dict[str, int]) -> int:
     """Adds up."""
     return sum(data.values())
 `;
+const DESCRIBED = JSON.stringify({
+  name: "adding",
+  runtime: "PYTHON_TEMPLATE",
+  resources: { cpu: 0.25, memory: 0.25 },
+  descriptionFile: "README.md",
+});
 const README = "# Adding\n\n<script>document.title = 'hijacked'</script>\n\n[more](javascript:alert(1))\n";
 
 let world: ConsoleWorld;
@@ -32,7 +38,7 @@ test("a ZIP file of platform compress becomes a live version, with its build log
   await open(`/o/${slug}/services`);
   await page.getByText("No services yet").waitFor();
   await page.getByRole("link", { name: "New service" }).first().click();
-  const archive = await compress("adding", { "README.md": README });
+  const archive = await compress("adding", { "platform.json": DESCRIBED, "README.md": README });
   await page.getByLabel("ZIP file of the project").setInputFiles(archive);
   await page.getByText("adding", { exact: true }).waitFor();
   await page.getByRole("button", { name: /^Upload/u }).click();
@@ -47,6 +53,7 @@ test("a ZIP file of platform compress becomes a live version, with its build log
   await page.getByRole("button", { name: "Publish" }).click();
   await page.getByRole("menuitem", { name: "For this organisation" }).click();
   await page.getByText("This organisation").waitFor();
+  await page.getByRole("heading", { level: 2, name: "Adding" }).waitFor();
   expect(await page.title()).not.toContain("hijacked");
   expect(await page.locator("a[href^='javascript']").count()).toBe(0);
   expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
@@ -69,6 +76,7 @@ test("an archive without platform.json is refused before anything is sent, and a
   await page.getByRole("button", { name: /^Upload/u }).click();
   await page.getByRole("alert").getByText("no-such-package-of-anybody").waitFor();
   await page.getByText("BUILD_FAILED", { exact: true }).waitFor();
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("broken 1.0.0");
 });
 
 test("the pages of services pass axe, and nothing of them is cut, in both schemes and at both widths", async () => {

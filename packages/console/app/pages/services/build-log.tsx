@@ -64,21 +64,22 @@ function LogText({ lines, isLive }: { readonly lines: readonly string[]; readonl
   useEffect(() => {
     const { current } = box;
     if (current !== null && isAtEnd.current) current.scrollTop = current.scrollHeight;
-  }, [lines]);
+  });
   return (
-    <pre
-      ref={box}
-      className="log"
-      tabIndex={0}
-      role="log"
-      aria-label="Log of the build"
-      aria-busy={isLive}
-      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
-        isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 4;
-      }}
-      style={{ maxHeight: 480, overflow: "auto" }}
-    >
-      {lines.length === 0 ? "The log is empty." : lines.join("\n")}
-    </pre>
+    <div className="code-block">
+      <pre
+        ref={box}
+        tabIndex={0}
+        role="log"
+        aria-label="Log of the build"
+        aria-busy={isLive}
+        onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
+          isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 4;
+        }}
+        style={{ maxHeight: 480, overflow: "auto" }}
+      >
+        {lines.length === 0 ? "The log is empty." : lines.join("\n")}
+      </pre>
+    </div>
   );
 }

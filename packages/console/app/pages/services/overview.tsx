@@ -61,7 +61,12 @@ function Readme({ serviceKey, version }: { readonly serviceKey: string; readonly
   const { data, error, retry } = useFetched(q("getVersion", { params: { key: serviceKey, version } }));
   if (error !== null) return <Failure error={error} retry={retry} />;
   if (data === undefined) return <Skeleton height={200} />;
-  if (data.readme === "") return <Text c="dimmed">The project has no README.</Text>;
+  if (data.readme === "")
+    return (
+      <Text c="dimmed">
+        The project describes itself nowhere: descriptionFile of platform.json names a file of Markdown.
+      </Text>
+    );
   return <Markdown text={data.readme} />;
 }
 
