@@ -52,7 +52,7 @@ export function UploadProject({ service, onUploaded }: UploadProjectProps) {
               description="Major: callers have to change what they send"
               data={["patch", "minor", "major"]}
               value={bump}
-              onChange={(value) => setBump((value ?? "patch") as Bump)}
+              onChange={(value) => setBump(value ?? "patch")}
               allowDeselect={false}
             />
             <Can op="createVersion">

@@ -12,7 +12,7 @@ const GROUPS = [
   { name: null, pages: [{ to: "/o/$org", label: "Home", icon: IconHome, op: "listServices", key: "h" }] },
   {
     name: "Build",
-    pages: [{ to: "/o/$org/services", label: "Services", icon: IconCode, op: "listServices" }],
+    pages: [{ to: "/o/$org/services", label: "Services", icon: IconCode, op: "listServices", key: "s" }],
   },
   {
     name: "Use",
