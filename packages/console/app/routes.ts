@@ -1,5 +1,6 @@
 import { accountRoutes } from "./routes/account.ts";
 import { applicationRoutes } from "./routes/applications.ts";
+import { dataPoolRoutes } from "./routes/data-pools.ts";
 import { homeRoutes } from "./routes/home.ts";
 import { organisation, root, signedIn } from "./routes/root.ts";
 import { serviceRoutes } from "./routes/services.ts";
@@ -11,6 +12,6 @@ export const routeTree = root.addChildren([
   signedIn.addChildren([
     ...ownRoutes,
     ...accountRoutes,
-    organisation.addChildren([...homeRoutes, ...serviceRoutes, ...applicationRoutes]),
+    organisation.addChildren([...homeRoutes, ...serviceRoutes, ...applicationRoutes, ...dataPoolRoutes]),
   ]),
 ]);

@@ -30,11 +30,16 @@ export const API_PATH = "/api";
 /** Part of the proof that a request with the session's cookie comes from the console itself; browsers add the rest. */
 const REQUESTED: typeof REQUESTED_BY = "console";
 
-/** A client of one organisation; null: of the user's own, which is right for what concerns the user alone. */
-export function createPlatformApi(organizationId: string | null): PlatformApi {
-  const headers = {
+/** What every request carries; null: the user's own. */
+export function createHeaders(organizationId: string | null): Record<string, string> {
+  return {
     "x-requested-by": REQUESTED,
     ...(organizationId === null ? {} : { "x-organizationid": organizationId }),
   };
+}
+
+/** A client of one organisation; null: of the user's own, which is right for what concerns the user alone. */
+export function createPlatformApi(organizationId: string | null): PlatformApi {
+  const headers = createHeaders(organizationId);
   return createClient<typeof PLATFORM_API>(PLATFORM_ROUTES, { baseUrl: API_PATH, headers: () => headers });
 }

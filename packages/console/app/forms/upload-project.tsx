@@ -1,10 +1,10 @@
-import { Alert, Button, Group, List, Paper, Select, Stack, Text } from "@mantine/core";
-import { useRef, useState } from "react";
-import type { DragEvent } from "react";
+import { Alert, Button, Group, List, Select, Stack } from "@mantine/core";
+import { useState } from "react";
 import type { RequestOf } from "../api/client.ts";
 import { useChange } from "../api/queries.ts";
 import { useScope } from "../api/scope.tsx";
 import { Can } from "../ui/can.tsx";
+import { DropZone } from "../ui/drop-zone.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Failure } from "../ui/failure.tsx";
 import type { ProjectFacts } from "../util/read-project.ts";
@@ -41,7 +41,14 @@ export function UploadProject({ service, onUploaded }: UploadProjectProps) {
   };
   return (
     <Stack>
-      <DropZone choose={choose} />
+      <DropZone
+        words="Drop the ZIP file of a project here, or"
+        button="Choose a file"
+        label="ZIP file of the project"
+        accept=".zip,application/zip"
+        hint="As platform compress makes it, with platform.json at its top"
+        choose={([file]) => choose(file)}
+      />
       {error !== null && <Failure error={error} />}
       {chosen !== null && (
         <>
@@ -89,54 +96,6 @@ function useUpload(service: UploadProjectProps["service"]) {
       return { key, version };
     },
   };
-}
-
-function DropZone({ choose }: { readonly choose: (file: File | undefined) => void }) {
-  const input = useRef<HTMLInputElement>(null);
-  const [isOver, setIsOver] = useState(false);
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setIsOver(false);
-    choose(event.dataTransfer.files[0]);
-  };
-  return (
-    <Paper
-      withBorder
-      p="xl"
-      radius="md"
-      style={{
-        borderStyle: "dashed",
-        borderColor: isOver ? "var(--mantine-primary-color-filled)" : undefined,
-      }}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setIsOver(true);
-      }}
-      onDragLeave={() => setIsOver(false)}
-      onDrop={drop}
-    >
-      <Stack align="center" gap="xs">
-        <Text>Drop the ZIP file of a project here, or</Text>
-        <Button variant="default" onClick={() => input.current?.click()}>
-          Choose a file
-        </Button>
-        <input
-          ref={input}
-          type="file"
-          accept=".zip,application/zip"
-          aria-label="ZIP file of the project"
-          hidden
-          onChange={(event) => {
-            choose(event.currentTarget.files?.[0]);
-            event.currentTarget.value = "";
-          }}
-        />
-        <Text fz="sm" c="dimmed">
-          As platform compress makes it, with platform.json at its top
-        </Text>
-      </Stack>
-    </Paper>
-  );
 }
 
 function ProjectSummary({

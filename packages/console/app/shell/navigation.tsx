@@ -1,5 +1,5 @@
 import { Text } from "@mantine/core";
-import { IconApps, IconCode, IconHome } from "@tabler/icons-react";
+import { IconApps, IconCode, IconDatabase, IconHome } from "@tabler/icons-react";
 import { can } from "@platform/contract/permissions";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import type { OperationId } from "../api/client.ts";
@@ -18,6 +18,7 @@ const GROUPS = [
     name: "Use",
     pages: [
       { to: "/o/$org/applications", label: "Applications", icon: IconApps, op: "listApplications", key: "a" },
+      { to: "/o/$org/data-pools", label: "Data pools", icon: IconDatabase, op: "listDataPools", key: "d" },
     ],
   },
 ] as const satisfies readonly {

@@ -8,6 +8,8 @@ export const STORED = {
   times: "platform.times",
   /** `off`: single keys do nothing. */
   keys: "platform.keys",
+  /** Uploads that were begun and are not finished, by what tells their file (api/upload-memory.ts). */
+  uploads: "platform.uploads",
 } as const;
 
 /** What is kept under a name; null: nothing, or the browser refuses. */

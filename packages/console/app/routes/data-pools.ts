@@ -1,0 +1,37 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { pages, q } from "../api/queries.ts";
+import { oneOf, search, text } from "../util/url-state.ts";
+import { organisation } from "./root.ts";
+
+const dataPoolsSearch = search({ new: oneOf("pool") });
+const dataPoolSearch = search({
+  tab: oneOf("files", "access"),
+  new: oneOf("grant", "share"),
+  edit: oneOf("pool"),
+  rename: text(),
+});
+
+const dataPools = createRoute({
+  getParentRoute: () => organisation,
+  path: "data-pools",
+  validateSearch: dataPoolsSearch,
+  loader: ({ context: { load } }) => load(pages("listDataPools", {})),
+  component: lazyRouteComponent(() => import("../pages/data-pools/data-pools-page.tsx"), "DataPoolsPage"),
+});
+
+const dataPool = createRoute({
+  getParentRoute: () => organisation,
+  path: "data-pools/$id",
+  validateSearch: dataPoolSearch,
+  loader: ({ context: { load }, params: { id } }) =>
+    Promise.all([
+      load(q("getDataPool", { params: { id } })),
+      load(pages("listPoolFiles", { params: { id } })),
+      load(pages("listPoolGrants", { params: { id } })),
+      load(pages("listPoolShares", { params: { id } })),
+    ]),
+  component: lazyRouteComponent(() => import("../pages/data-pools/data-pool-page.tsx"), "DataPoolPage"),
+});
+
+/** Data pools, their files, and who may use them. */
+export const dataPoolRoutes = [dataPools, dataPool] as const;

@@ -1,0 +1,246 @@
+import { randomBytes } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page, Route } from "playwright-core";
+import { request } from "../../../tools/platform-client.ts";
+import { findBarriers, findCutText } from "./support/axe.ts";
+import { WIDTHS, openConsole } from "./support/open-console.ts";
+import type { ConsoleWorld } from "./support/open-console.ts";
+
+const MEGABYTE = 1_024 * 1_024;
+const HOSTILE = `<img src=x onerror="document.title='run'">.csv`;
+
+let world: ConsoleWorld;
+beforeAll(async () => {
+  world = await openConsole();
+});
+afterAll(() => world.close());
+
+interface PoolFile {
+  readonly fileId: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly reference: Readonly<Record<string, string>>;
+}
+
+/** What the platform API answers to the first login in an organisation. */
+async function call<T>(organizationId: string, method: string, path: string, json?: unknown): Promise<T> {
+  const { body } = await request<T>(method, `${world.login.apiUrl}/api${path}`, {
+    token: world.login.personalAccessToken,
+    headers: { "x-organizationid": organizationId },
+    ...(json === undefined ? {} : { json }),
+  });
+  return body;
+}
+
+async function createPool(organisation: string, name: string): Promise<string> {
+  const { id } = await call<{ id: string }>(organisation, "POST", "/data-pools", { name });
+  return id;
+}
+
+async function listFiles(organisation: string, pool: string): Promise<readonly PoolFile[]> {
+  const { items } = await call<{ items: PoolFile[] }>(organisation, "GET", `/data-pools/${pool}/files`);
+  return items;
+}
+
+/** Which parts of uploads were sent, by their offsets; the given ones never arrive, as often as they are said to. */
+async function cutParts(page: Page, cuts: Readonly<Record<string, number>>): Promise<readonly string[]> {
+  const sent: string[] = [];
+  const left = new Map(Object.entries(cuts));
+  await page.route("**/api/uploads/*", async (route: Route) => {
+    const offset = route.request().headers()["upload-offset"];
+    if (route.request().method() !== "PATCH" || offset === undefined) return route.continue();
+    sent.push(offset);
+    const times = left.get(offset) ?? 0;
+    left.set(offset, times - 1);
+    return times > 0 ? route.abort("connectionreset") : route.continue();
+  });
+  return sent;
+}
+
+test("a file is uploaded through a cut connection and a reload, and its Copy Text is the reference of the API", async () => {
+  const { id: organisation, slug } = await world.createOrganisation("Pools");
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/data-pools`);
+  await page.getByText("No data pools yet").waitFor();
+  await page.getByRole("button", { name: "New data pool" }).first().click();
+  await page.getByLabel("Name").fill("Maps");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { level: 1, name: "Maps" }).waitFor();
+  const pool = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+
+  const content = randomBytes(20 * MEGABYTE);
+  const path = join(world.directory, "germany.json");
+  await writeFile(path, content);
+  // The second part is cut twice and arrives; the third never does while this page is open.
+  const sent = await cutParts(page, { [8 * MEGABYTE]: 2, [16 * MEGABYTE]: Infinity });
+  await page.getByLabel("Files for the data pool").setInputFiles(path);
+  await page.getByText("The connection is interrupted; trying again").waitFor();
+  await expect
+    .poll(() => sent.filter((offset) => offset === String(16 * MEGABYTE)).length)
+    .toBeGreaterThan(1);
+  await page.reload();
+  await page.getByText("Interrupted: choose the same file to go on").waitFor();
+  await page.getByText("16.0 MB of 20.0 MB").waitFor();
+  await page.unroute("**/api/uploads/*");
+  const sentLater = await cutParts(page, {});
+  await page.getByLabel("The file germany.json again").setInputFiles(path);
+  const row = page.getByRole("row").filter({ hasText: "germany.json" });
+  await row.waitFor();
+  expect(sentLater).toEqual([String(16 * MEGABYTE)]);
+  await page.getByRole("list", { name: "Uploads" }).waitFor({ state: "detached" });
+
+  const [file] = await listFiles(organisation, pool);
+  expect(file).toMatchObject({ name: "germany.json", bytes: content.byteLength });
+  await row.getByRole("button", { name: "Copy Text of germany.json" }).click();
+  await page.getByRole("button", { name: "Copied Text of germany.json" }).waitFor();
+
+  const downloading = page.waitForEvent("download");
+  await row.getByRole("button", { name: "Download" }).click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toBe("germany.json");
+  expect((await readFile(await download.path())).equals(content)).toBe(true);
+
+  // Pages may not read the clipboard, so it is pasted.
+  await row.getByRole("button", { name: "Rename" }).click();
+  const field = page.getByRole("dialog").getByLabel("Name");
+  await field.fill("");
+  await field.press("ControlOrMeta+V");
+  const pasted: unknown = JSON.parse(await field.inputValue());
+  expect(pasted).toEqual(file?.reference);
+});
+
+test("an upload is paused and goes on, is given up at the platform too, and another file does not go on with it", async () => {
+  const { id: organisation, slug } = await world.createOrganisation("Pausing");
+  const pool = await createPool(organisation, "Held");
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/data-pools/${pool}`);
+  const path = join(world.directory, "held.bin");
+  await writeFile(path, randomBytes(9 * MEGABYTE));
+  const input = page.getByLabel("Files for the data pool");
+  const sent = await cutParts(page, { [8 * MEGABYTE]: 3 });
+  await input.setInputFiles(path);
+  const uploads = page.getByRole("list", { name: "Uploads" });
+  await expect.poll(() => sent.length).toBeGreaterThan(2);
+  await uploads.getByRole("button", { name: "Pause" }).click();
+  await uploads.getByText("Paused").waitFor();
+  await uploads.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("row").filter({ hasText: "held.bin" }).waitFor();
+  await uploads.waitFor({ state: "detached" });
+
+  await page.unroute("**/api/uploads/*");
+  await cutParts(page, { [8 * MEGABYTE]: Infinity });
+  const next = join(world.directory, "next.bin");
+  await writeFile(next, randomBytes(10 * MEGABYTE));
+  await input.setInputFiles(next);
+  await page.getByText("The connection is interrupted; trying again").waitFor();
+  await page.reload();
+  await writeFile(next, randomBytes(11 * MEGABYTE));
+  await page.getByLabel("The file next.bin again").setInputFiles(next);
+  await page.getByRole("alert").getByText("This is not next.bin as it was").waitFor();
+  const removed = page.waitForResponse((response) => response.request().method() === "DELETE");
+  await uploads.getByRole("button", { name: "Give up" }).click();
+  expect((await removed).status()).toBe(204);
+  await uploads.waitFor({ state: "detached" });
+  expect((await listFiles(organisation, pool)).map(({ name }) => name)).toEqual(["held.bin"]);
+});
+
+test("a hostile file name shows as text, a file is renamed and deleted, and a pool goes only with its name typed", async () => {
+  const { id: organisation, slug } = await world.createOrganisation("Hostile files");
+  const pool = await createPool(organisation, "Strange");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/data-pools/${pool}`);
+  await page
+    .getByLabel("Files for the data pool")
+    .setInputFiles({ name: HOSTILE, mimeType: "text/html", buffer: Buffer.from("<script>") });
+  await page.getByRole("cell").getByText(HOSTILE, { exact: true }).waitFor();
+  expect(await page.locator("img").count()).toBe(0);
+
+  await page.getByRole("button", { name: "Rename" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("a/b");
+  await dialog.getByRole("button", { name: "Rename" }).click();
+  await dialog.getByText("a data pool has no folders").waitFor();
+  await dialog.getByLabel("Name").fill("plain.csv");
+  await dialog.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("cell").getByText("plain.csv", { exact: true }).waitFor();
+  expect((await listFiles(organisation, pool)).map(({ name }) => name)).toEqual(["plain.csv"]);
+
+  await page.getByRole("row").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No files yet").waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  const confirm = page.getByRole("dialog").getByRole("button", { name: "Delete" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await page.getByRole("dialog").getByLabel('Type "Strange" to go on').fill("Strange");
+  await confirm.click();
+  await page.getByText("No data pools yet").waitFor();
+  expect(await page.title()).not.toBe("run");
+  // The name with a slash was meant to be refused.
+  expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
+});
+
+test("an application gets access and loses it, and a pool is shared with an organisation that reads it alone", async () => {
+  const { id: organisation, slug } = await world.createOrganisation("Giving");
+  const reader = await world.createOrganisation("Reading");
+  const pool = await createPool(organisation, "Given");
+  await call(organisation, "POST", "/applications", { name: "nightly" });
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/data-pools/${pool}?tab=access`);
+  await page.getByRole("button", { name: "Let an application use it" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Grant" }).click();
+  const granted = page.getByRole("row").filter({ hasText: "nightly" });
+  await granted.getByText("read", { exact: true }).waitFor();
+  await granted.getByRole("button", { name: "Withdraw" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
+  await page.getByText("No application may use it").waitFor();
+
+  await page.getByRole("button", { name: "Share with an organisation" }).click();
+  await page.getByLabel("Identifier of the organisation").fill(reader.id);
+  await page.getByRole("dialog").getByRole("button", { name: "Share" }).click();
+  await page.getByRole("row").filter({ hasText: "Reading" }).getByText("read files").waitFor();
+
+  await open(`/o/${reader.slug}/data-pools/${pool}`);
+  await page.getByText("shared by Giving").waitFor();
+  expect(await page.getByLabel("Files for the data pool").count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+const LOOKS = (["light", "dark"] as const).flatMap((scheme) =>
+  Object.values(WIDTHS).map((width) => ({ scheme, width })),
+);
+
+test.each(LOOKS)(
+  "the pages of data pools pass axe and nothing of them is cut, in the $scheme scheme at $width px",
+  async ({ scheme, width }) => {
+    const { id: organisation, slug } = await world.createOrganisation("Seen");
+    const pool = await createPool(organisation, "a-very-long-name-of-a-data-pool-that-goes-on-and-on-and-on");
+    await createPool(organisation, "Maps");
+    const { page, open, complaints } = await world.visit({ scheme, width });
+    const found: string[] = [];
+    const look = async (path: string) =>
+      found.push(
+        ...[...(await findBarriers(page)), ...(await findCutText(page))].map((fault) => `${path}: ${fault}`),
+      );
+    await open(`/o/${slug}/data-pools/${pool}`);
+    await cutParts(page, { 0: Infinity });
+    await page
+      .getByLabel("Files for the data pool")
+      .setInputFiles({ name: "waiting.bin", mimeType: "", buffer: Buffer.alloc(9) });
+    await page.getByText("The connection is interrupted; trying again").waitFor();
+    await page.unroute("**/api/uploads/*");
+    await page
+      .getByLabel("Files for the data pool")
+      .setInputFiles({ name: "berlin52.json", mimeType: "application/json", buffer: Buffer.from("{}") });
+    await page.getByRole("cell").getByText("berlin52.json").waitFor();
+    await look("files");
+    for (const path of ["", "?new=pool", `/${pool}?tab=access`, `/${pool}?tab=access&new=share`]) {
+      await open(`/o/${slug}/data-pools${path}`);
+      if (path.includes("new=")) await page.getByRole("dialog").waitFor();
+      await look(path);
+    }
+    expect([...found, ...complaints.filter((text) => !text.includes("ERR_CONNECTION"))]).toEqual([]);
+  },
+);
