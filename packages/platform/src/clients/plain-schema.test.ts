@@ -61,6 +61,22 @@ describe("untyped are", () => {
   });
 });
 
+test("the members of an object with several types, in objects with several types, are not read for all of them", () => {
+  let reads = 0;
+  const names = Array.from({ length: 1_000 }, (_, index) => [`m${index}`, true]);
+  const counted = { ownKeys: (target: object) => ((reads += 1), Reflect.ownKeys(target)) };
+  const properties = new Proxy(Object.fromEntries([...names, ["*", true]]) as object, counted);
+  const type = ["object", "string", "integer", "number", "boolean", "null"];
+  let schema: object = { type, properties };
+  for (let depth = 0; depth < 3; depth += 1) schema = { type, properties: { a: schema } };
+  expect(toPlainSchema(object({ a: schema }))).toBeNull();
+  const often = Array.from({ length: 500 }, () => "object");
+  expect(toPlainSchema(object({ a: { type: often, properties } }))).toEqual(
+    object({ a: {} }, { required: [] }),
+  );
+  expect(reads).toBeLessThan(20);
+});
+
 test("whatever the schema is, nothing is thrown and no text is left that could end a comment or a literal", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 20 }),

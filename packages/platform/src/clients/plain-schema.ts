@@ -11,6 +11,8 @@ export type PlainSchema = { readonly [keyword: string]: unknown };
 
 const MAX_DEPTH = 40;
 const MAX_NODES = 2_000;
+/** Members that are looked at, those of an object again for each of its types: it may have thousands of both. */
+const MAX_MEMBERS = 10_000;
 const MAX_TEXT = 400;
 
 /** Names reach the wire unchanged, so they are taken as they are or not at all. */
@@ -64,6 +66,7 @@ class Walk {
   readonly #definitions: Json;
   readonly #wanted = new Set<string>();
   #nodes = 0;
+  #members = 0;
 
   constructor(definitions: Json) {
     this.#definitions = definitions;
@@ -110,8 +113,11 @@ class Walk {
     const { type } = given;
     if (Array.isArray(type)) {
       const types = type.filter((one) => typeof one === "string");
+      // No type is there twice in a schema that is one.
+      if (types.length > SCALARS.size + 2) return ANY;
+      const { properties, required, additionalProperties, items } = given;
       return this.#choose(
-        types.map((one) => ({ ...given, type: one, description: undefined })),
+        types.map((one) => ({ type: one, properties, required, additionalProperties, items })),
         depth,
       );
     }
@@ -144,6 +150,9 @@ class Walk {
 
   #object(given: Json, depth: number): PlainSchema {
     const properties = Object.entries(readObject(given["properties"]));
+    const required: readonly unknown[] = Array.isArray(given["required"]) ? given["required"] : [];
+    this.#members += properties.length + required.length;
+    if (this.#members > MAX_MEMBERS) throw new TooLarge();
     if (properties.length === 0) {
       const more = given["additionalProperties"];
       const isTyped = typeof more === "object" && more !== null;
@@ -151,7 +160,6 @@ class Walk {
     }
     if (properties.some(([name]) => !isUsable(name)) || hasTwins(properties.map(([name]) => name)))
       return ANY_OBJECT;
-    const required = Array.isArray(given["required"]) ? given["required"] : [];
     return {
       type: "object",
       properties: Object.fromEntries(
