@@ -43,18 +43,17 @@ afterEach(async () => {
   [world, local] = [undefined, undefined];
 });
 
-/** What a client sees of these starts, without ids and times: what those behind the first wait for, and how all of them end. */
+/** What a client sees of these starts, without ids and times: those behind the first wait in their order, then how all of them end. */
 async function play({ start, read, cancel }: Service): Promise<readonly unknown[]> {
   const ids: string[] = [];
   for (const body of BODIES) ids.push(await start(body));
   const [first = "", ...others] = ids;
   await expect.poll(async () => (await read(first))["status"]).toBe("RUNNING");
-  const waiting: unknown[] = [];
-  for (const id of others) {
-    const readWaiting = async () => (await read(id))["waiting"] as Json | undefined;
-    await expect.poll(async () => (await readWaiting())?.["reason"]).toBe("SUBSCRIPTION_LIMIT");
-    waiting.push((await readWaiting())?.["position"]);
-  }
+  // What is told of limits may be three seconds old: as long, the first one counts as waiting too.
+  for (const [position, id] of others.entries())
+    await expect
+      .poll(async () => (await read(id))["waiting"])
+      .toMatchObject({ reason: "SUBSCRIPTION_LIMIT", position });
   await cancel(first);
   const ends: unknown[] = [];
   for (const id of ids) {
@@ -64,7 +63,7 @@ async function play({ start, read, cancel }: Service): Promise<readonly unknown[
     const described = attempts.map((each) => [each["attempt"], each["code"], each["detail"]]);
     ends.push([state["status"], code, described]);
   }
-  return [waiting, ...ends];
+  return ends;
 }
 
 test("a client sees the same of a policy on a platform as on the machine of its author", async () => {
@@ -83,7 +82,6 @@ test("a client sees the same of a policy on a platform as on the machine of its 
     cancel: async (id) => await consumer.call("PUT", `${id}/cancel`),
   });
   expect(hosted).toEqual([
-    [0, 1, 2],
     ["FAILED", "CANCELLED", []],
     ["SUCCEEDED", undefined, []],
     [
