@@ -147,6 +147,10 @@ test("410 of one URL fails its message alone; it can be sent again, and the webh
   await start({ data: {} });
   await emptyQueue(scene.store);
   await expect.poll(async () => (await scene.run("select 1 from feed_new")).length).toBe(0);
+  // They are passed over while it is paused, not only in order.
+  const behind =
+    "select 1 from webhook_mark m join feed_mark f on f.name = 'sequenced' and f.position > m.position";
+  await expect.poll(async () => (await scene.run(behind)).length).toBe(0);
   await call(user, `PUT ${path}`, { isPaused: false });
   await start({ webhookUrl: at("/resumed") });
   await emptyQueue(scene.store);
