@@ -198,34 +198,18 @@ async function start({ store, startItem, pace }: Tools, begun: Begun): Promise<B
     },
   );
   if (started === null) return null;
-  const settled = await settle(store, { batch, holder, key }, started.refusals);
-  if (settled === null) return null;
-  if (!settled.isCancelled) return { batch: settled, states: started.states, isRepeated };
-  await cancelInSteps(store, settled);
-  return { batch: settled, states: await readStates(store, settled), isRepeated };
-}
-
-const NOTHING_STARTED: ReadonlyMap<string, ExecutionStatus> = new Map();
-
-async function settle(
-  store: BatchStore,
-  {
-    batch,
-    holder,
-    key,
-  }: {
-    readonly batch: BatchRecord;
-    readonly holder: string;
-    readonly key: IdempotencyKey | undefined;
-  },
-  refusals: NonNullable<BatchRecord["refusals"]>,
-): Promise<BatchRecord | null> {
   try {
-    return await store.settleBatch(batch.id, holder, refusals);
+    const settled = await store.settleBatch(batch.id, holder, started.refusals);
+    if (settled === null) return null;
+    if (!settled.isCancelled) return { batch: settled, states: started.states, isRepeated };
+    await cancelInSteps(store, settled);
+    return { batch: settled, states: await readStates(store, settled), isRepeated };
   } catch (cause) {
     throw refuseUncertain({ batch, key }, cause);
   }
 }
+
+const NOTHING_STARTED: ReadonlyMap<string, ExecutionStatus> = new Map();
 
 async function readStates(
   store: BatchStore,

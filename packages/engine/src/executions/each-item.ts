@@ -23,7 +23,7 @@ interface ItemWork<T extends Item> {
   readonly items: readonly Uint8Array[];
   readonly references: References;
   readonly pace: () => Promise<void>;
-  /** Before each item: why it is refused, null: it is not; `stop`: nothing more is done. */
+  /** Before each item: why it is refused, null: it is not; `stop`: nothing more is done. What it throws ends the work. */
   readonly ask: () => Promise<Problem | "stop" | null>;
   /** What it throws ends the work. */
   readonly work: (item: T, bytes: Uint8Array, lane: ReferenceLane) => Promise<void>;
@@ -51,7 +51,8 @@ export async function eachItem<T extends Item>(
     await pace();
     const bytes = items[item.index] ?? NO_BYTES;
     await flow.admit(bytes.byteLength);
-    const asked = await ask();
+    // What is under way is waited for, also where the question fails.
+    const asked = await ask().catch(flow.fail);
     if (asked === "stop" || flow.failure() !== null) break;
     const reason = asked ?? (isLate() ? refuseLate() : null);
     if (reason === null) flow.add(bytes.byteLength, workOn(item, bytes));
@@ -68,7 +69,12 @@ function createFlow() {
   const underWay = new Set<Promise<void>>();
   let bytesUnderWay = 0;
   let failure: { readonly error: unknown } | null = null;
+  const fail = (error: unknown): "stop" => {
+    failure ??= { error };
+    return "stop";
+  };
   return {
+    fail,
     admit: async (bytes: number): Promise<void> => {
       const isFull = () =>
         underWay.size >= MAX_ITEMS_UNDER_WAY ||
@@ -79,9 +85,7 @@ function createFlow() {
     add: (bytes: number, work: Promise<void>): void => {
       bytesUnderWay += bytes;
       const ended = work
-        .catch((error: unknown) => {
-          failure ??= { error };
-        })
+        .catch((error: unknown) => void fail(error))
         .finally(() => {
           bytesUnderWay -= bytes;
           underWay.delete(ended);

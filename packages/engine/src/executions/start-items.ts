@@ -141,7 +141,10 @@ async function startWanted(run: Run, { note, refuse }: Notes): Promise<boolean> 
     },
   });
   if (failure !== null) throw refuseUncertain(run, failure.error);
-  return (await hold.ask()) !== "lost";
+  const state = await hold.ask().catch((cause: unknown) => {
+    throw refuseUncertain(run, cause);
+  });
+  return state !== "lost";
 }
 
 /** Why one item is not started. @throws what says nothing of it: it may have been started */

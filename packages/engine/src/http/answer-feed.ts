@@ -4,6 +4,7 @@ import type { FEED, FeedItem } from "@platform/contract/feed";
 import type { Problem } from "@platform/contract/problems";
 import type { StreamRoom } from "../executions/stream-room.ts";
 import { isStreamWanted } from "./accept.ts";
+import { watchCaller } from "./caller-gone.ts";
 import { readLastEventId, renderClosed, renderEvent } from "./event-stream.ts";
 import type { SentEvents } from "./event-stream.ts";
 import { readWait } from "./prefer.ts";
@@ -61,11 +62,9 @@ async function answerPage(
   const { limit = MAX_FEED_PAGE } = query;
   const seconds = readWait(http);
   const after = await view.findStart(query.after);
-  const gone = new AbortController();
-  const question = { after, limit, seconds, signal: gone.signal };
+  const question = { after, limit, seconds, signal: watchCaller(reply) };
   if (seconds === 0) return toReply(view, await view.read(question));
   const leave = view.enter();
-  reply.raw.once("close", () => gone.abort());
   reply.header("preference-applied", `wait=${seconds}`);
   try {
     const page = await view.read(question);

@@ -11,6 +11,7 @@ import { describeReceipt } from "../executions/receipt.ts";
 import type { ReceiptIssuer } from "../executions/receipt.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
+import { watchCaller } from "./caller-gone.ts";
 import { frameResult } from "./large-result.ts";
 import { linkNext, parseListFilter } from "./paging.ts";
 import { mapEvents, readLastEventId, renderClosed, renderEvent } from "./event-stream.ts";
@@ -268,11 +269,10 @@ async function waitAsPreferred(
   const seconds = readWait(http);
   const leave = seconds === 0 ? null : executions.enterWait(owner.organisationId);
   if (leave === null) return await executions.state(id, owner.id);
-  const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort());
+  const gone = watchCaller(reply);
   // Set here and not with the answer, so that a refusal after the wait has it as well.
   reply.header("preference-applied", `wait=${seconds}`);
-  return await executions.wait(id, owner.id, seconds, gone.signal).finally(leave);
+  return await executions.wait(id, owner.id, seconds, gone).finally(leave);
 }
 
 function answerState(

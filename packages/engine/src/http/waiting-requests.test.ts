@@ -74,3 +74,32 @@ test("a caller who goes away while it waits makes room", async () => {
   await expect(gone).rejects.toThrow("aborted");
   await waitUntil(async () => (await read("alice", id, 1)).headers[WAITED] === "wait=1");
 });
+
+test("a caller who has gone away before it would wait takes no place", async () => {
+  await open({ perOrganisation: 1, total: 1 });
+  const closed = new Promise<void>((resolve) => {
+    scene.app.server.once("connection", (socket) => socket.once("close", () => resolve()));
+  });
+  await scene.app.listen({ port: 0, host: "127.0.0.1" });
+  const { port } = scene.app.server.address() as AddressInfo;
+  const id = await start("alice");
+  const leaving = new AbortController();
+  const wait = vi.spyOn(scene.executions, "wait");
+  const { start: startExecution } = scene.executions;
+  vi.spyOn(scene.executions, "start").mockImplementationOnce(async (...given) => {
+    leaving.abort();
+    await closed;
+    return await startExecution(...given);
+  });
+  const gone = fetch(`http://127.0.0.1:${port}/hosted/`, {
+    method: "POST",
+    headers: { prefer: "wait=60", "content-type": "application/json" },
+    body: "{}",
+    signal: leaving.signal,
+  });
+  await expect(gone).rejects.toThrow("aborted");
+  await awaitAsked(1);
+  await waitUntil(() => wait.mock.calls.length === 1);
+  expect(wait.mock.calls[0]?.[3].aborted).toBe(true);
+  await waitUntil(async () => (await read("alice", id, 1)).headers[WAITED] === "wait=1");
+});
