@@ -20,8 +20,17 @@ export default defineConfig({
     cssTarget: ["chrome123", "edge123", "firefox120", "safari17.5"],
     rolldownOptions: {
       output: {
-        // Loaded with the first form; the entry must stay free of it.
-        codeSplitting: { groups: [{ name: "schema-check", test: /node_modules\/typebox\// }] },
+        // The entry must stay free of these: the first is loaded with the first form.
+        codeSplitting: {
+          groups: [
+            { name: "schema-check", test: /node_modules\/typebox\// },
+            // Loaded with the first text that is shown in an editor.
+            {
+              name: "code-editor",
+              test: /node_modules\/(?:@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)\//,
+            },
+          ],
+        },
       },
     },
   },

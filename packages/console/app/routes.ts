@@ -1,6 +1,7 @@
 import { accountRoutes } from "./routes/account.ts";
 import { applicationRoutes } from "./routes/applications.ts";
 import { dataPoolRoutes } from "./routes/data-pools.ts";
+import { executionRoutes, shortLinkRoutes } from "./routes/executions.ts";
 import { homeRoutes } from "./routes/home.ts";
 import { organisation, root, signedIn } from "./routes/root.ts";
 import { serviceRoutes } from "./routes/services.ts";
@@ -12,6 +13,13 @@ export const routeTree = root.addChildren([
   signedIn.addChildren([
     ...ownRoutes,
     ...accountRoutes,
-    organisation.addChildren([...homeRoutes, ...serviceRoutes, ...applicationRoutes, ...dataPoolRoutes]),
+    ...shortLinkRoutes,
+    organisation.addChildren([
+      ...homeRoutes,
+      ...serviceRoutes,
+      ...applicationRoutes,
+      ...dataPoolRoutes,
+      ...executionRoutes,
+    ]),
   ]),
 ]);

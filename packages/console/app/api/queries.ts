@@ -8,6 +8,8 @@ import {
 } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import type { AnswerOf, ItemOf, OperationId, RequestOf } from "./client.ts";
+import { readText } from "./content.ts";
+import type { TextOperation } from "./content.ts";
 import { useScope } from "./scope.tsx";
 import type { Scope } from "./scope.tsx";
 import { notifyDone } from "../ui/notify.ts";
@@ -129,6 +131,24 @@ export function useFetched<K extends OperationId>(
   return { data, error, retry: () => void refetch() };
 }
 
+/** A text that the platform keeps byte by byte, as it is. `data`: undefined until it is there. */
+export function useText<K extends TextOperation>(
+  op: K,
+  request: RequestOf<K>,
+  isActive: boolean,
+): { readonly data: string | undefined; readonly error: Error | null; readonly retry: () => void } {
+  const scope = useScope();
+  const { data, error, refetch } = useQuery({
+    queryKey: [op, scope.key, request, "text"],
+    queryFn: () => readText(scope, op, request),
+    enabled: isActive,
+    // It never changes, and may be large: it is kept while it is shown.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  return { data, error, retry: () => void refetch() };
+}
+
 /** A list as far as it was read. */
 export interface LoadedPages<Item> {
   readonly items: readonly Item[];
@@ -159,6 +179,34 @@ export function useLoadedPages<K extends ListOperation>(
 function collect(data: { readonly pages: readonly Page[] }): readonly unknown[] {
   return data.pages.flatMap(({ items }) => items);
 }
+
+/** Reads a whole list, for a file; at most this many items. `isWhole`: there are no more. */
+export function useReadAll<K extends ListOperation>(
+  op: K,
+): (
+  request: RequestOf<K>,
+  most: number,
+) => Promise<{ readonly items: readonly ItemOf<K>[]; readonly isWhole: boolean }> {
+  const scope = useScope();
+  return async (request, most) => {
+    const { query, ...rest } = request as { readonly query?: Readonly<Record<string, unknown>> };
+    const items: ItemOf<K>[] = [];
+    let cursor: string | null = null;
+    do {
+      const given: unknown = await call(scope, op, {
+        ...rest,
+        query: { ...query, limit: MOST_A_PAGE, ...(cursor === null ? {} : { cursor }) },
+      });
+      const page = given as Page;
+      items.push(...(page.items as readonly ItemOf<K>[]));
+      cursor = page.nextCursor;
+    } while (cursor !== null && items.length < most);
+    return { items: items.slice(0, most), isWhole: cursor === null && items.length <= most };
+  };
+}
+
+/** The most items that the platform puts on one page. */
+const MOST_A_PAGE = 100;
 
 /** What becomes of a change. */
 interface ChangeOptions {

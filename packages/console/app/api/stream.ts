@@ -114,7 +114,8 @@ async function readAll(
 ): Promise<void> {
   if (body === null) return;
   for await (const event of readEvents(body)) {
-    state.lastId = event.id;
+    // An event without an id, such as the first one of a connection, does not move the place where the next one goes on.
+    if (event.id !== null) state.lastId = event.id;
     state.hasEnded = onEvent(event) === "end";
     if (state.hasEnded) return;
   }

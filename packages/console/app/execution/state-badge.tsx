@@ -1,5 +1,6 @@
 import { STATE_WORDS } from "@platform/contract/words.gen";
 import type { ExecutionStatus } from "@platform/contract/execution";
+import { toStateWord } from "./states.ts";
 
 interface StateBadgeProps {
   readonly status: ExecutionStatus;
@@ -13,13 +14,8 @@ export function StateBadge({ status, code }: StateBadgeProps) {
   return (
     <span className="state" title={`${status}: ${meaning}`}>
       <span className="state-dot" data-live={!isFinal || undefined} data-state={status} aria-hidden />
-      <span>{toWord(status)}</span>
+      <span>{toStateWord(status)}</span>
       {code !== undefined && <span className="mono">{code}</span>}
     </span>
   );
-}
-
-/** "PENDING" as "Pending". */
-function toWord(status: ExecutionStatus): string {
-  return status.charAt(0) + status.slice(1).toLowerCase();
 }

@@ -1,5 +1,5 @@
 import { Text } from "@mantine/core";
-import { IconApps, IconCode, IconDatabase, IconHome } from "@tabler/icons-react";
+import { IconApps, IconCode, IconDatabase, IconHome, IconPlayerPlay } from "@tabler/icons-react";
 import { can } from "@platform/contract/permissions";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import type { OperationId } from "../api/client.ts";
@@ -19,6 +19,12 @@ const GROUPS = [
     pages: [
       { to: "/o/$org/applications", label: "Applications", icon: IconApps, op: "listApplications", key: "a" },
       { to: "/o/$org/data-pools", label: "Data pools", icon: IconDatabase, op: "listDataPools", key: "d" },
+    ],
+  },
+  {
+    name: "Run",
+    pages: [
+      { to: "/o/$org/executions", label: "Executions", icon: IconPlayerPlay, op: "listExecutions", key: "e" },
     ],
   },
 ] as const satisfies readonly {

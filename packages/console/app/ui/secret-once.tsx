@@ -2,6 +2,7 @@ import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { CopyButton, CopyLine } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
+import { saveBlob } from "./save.ts";
 
 /** A value that is shown once. */
 export interface Secret {
@@ -71,10 +72,5 @@ export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
 
 /** Saves a text as a file of the user. */
 export function saveText(name: string, text: string, type = "text/plain"): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveBlob(name, new Blob([text], { type }));
 }

@@ -3,6 +3,7 @@ import type { Static } from "typebox";
 import { ExecutionStatusSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { ResourcesSchema } from "../project.ts";
+import { SERVICE_API } from "../service-api.ts";
 import { StringEnum, Timestamp } from "../schemas.ts";
 import { READS } from "./common.ts";
 import { ExecutionFilter, ExecutionParams } from "./executions.ts";
@@ -100,7 +101,7 @@ const ExplanationSchema = Type.Object(
 /** Why an execution does not run. */
 export type ExecutionExplanation = Static<typeof ExplanationSchema>;
 
-/** Executions of an organisation: how many, and why one waits. */
+/** Executions of an organisation: how many, why one waits, and how one goes on. */
 export const EXECUTION_OVERVIEW_API = {
   countExecutions: {
     ...READS,
@@ -127,5 +128,16 @@ export const EXECUTION_OVERVIEW_API = {
     params: ExecutionParams,
     responses: { 200: { description: "The explanation", schema: ExplanationSchema } },
     problems: ["EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
+  },
+  followExecution: {
+    ...SERVICE_API.streamEvents,
+    ...READS,
+    answerMode: "events",
+    path: "/executions/{id}/events",
+    summary: "Follow an execution of the organisation as server-sent events",
+    description:
+      "As `GET /jobs/{id}/events`, also of what applications of the organisation have started. Never of an incoming execution: progress and checkpoints are the subscriber's.",
+    params: ExecutionParams,
+    problems: [...SERVICE_API.streamEvents.problems, "NOT_SHARED"],
   },
 } as const satisfies OperationTable;

@@ -105,6 +105,7 @@ export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route &
   locateExecution: { method: "GET", path: "/executions/{id}/location", bodyMode: "none", answerMode: "json", allows: "caller", audit: null },
   countExecutions: { method: "GET", path: "/executions/counts", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
   explainExecution: { method: "GET", path: "/executions/{id}/explanation", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  followExecution: { method: "GET", path: "/executions/{id}/events", bodyMode: "none", answerMode: "events", allows: "read", audit: null },
   cancelExecutions: { method: "POST", path: "/executions/cancel", bodyMode: "json", answerMode: "json", allows: "run", audit: "executions.cancel" },
   startSubscriptionExecution: { method: "POST", path: "/subscriptions/{id}/executions", bodyMode: "raw", answerMode: "bytes", allows: "run", audit: "subscription.try" },
   listEvents: { method: "GET", path: "/events", bodyMode: "none", answerMode: "json-or-events", allows: "read", audit: null },

@@ -6,6 +6,7 @@ import { createStartHandler } from "./start-as-application.ts";
 import type { StartDeps } from "./start-as-application.ts";
 import { createExecutionActionHandlers } from "./execution-actions.ts";
 import { createOverviewHandlers } from "./execution-overview.ts";
+import { createFollowHandler } from "./follow-execution.ts";
 import { createOrganisationExecutionHandlers } from "./executions.ts";
 import type { ExecutionDeps } from "./executions.ts";
 import { createSearchGate } from "./search-gate.ts";
@@ -19,6 +20,7 @@ export function createExecutionsHandlers(given: Given) {
   return {
     ...createOrganisationExecutionHandlers(deps),
     ...createOverviewHandlers(deps),
+    ...createFollowHandler(deps),
     ...createExecutionActionHandlers(deps),
     ...createStartHandler(deps),
     ...createScheduleHandlers({ ...deps, starter: createRunStarter(deps) }),

@@ -28,7 +28,7 @@ export function createOverviewHandlers({
   history,
   executions,
   searches,
-}: OverviewDeps): OperationHandlers<typeof EXECUTION_OVERVIEW_API, PlatformCaller> {
+}: OverviewDeps): Omit<OperationHandlers<typeof EXECUTION_OVERVIEW_API, PlatformCaller>, "followExecution"> {
   return {
     countExecutions: async ({ caller, query: { by = "status", ...query } }) => {
       const filter = boundPeriod(readFilter(query), by, Date.now());

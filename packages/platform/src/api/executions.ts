@@ -25,7 +25,7 @@ import type { PlatformCaller } from "./caller.ts";
 import type { SearchGate } from "./search-gate.ts";
 
 /** As callers see it, without a final slash. */
-const EXECUTIONS_PATH = `${PLATFORM_API_PREFIX}/executions`;
+export const EXECUTIONS_PATH = `${PLATFORM_API_PREFIX}/executions`;
 
 type Handlers = OperationHandlers<typeof EXECUTIONS_API, PlatformCaller>;
 
@@ -149,8 +149,8 @@ export async function requireFound(
   return found;
 }
 
-/** @throws Problem NOT_SHARED, FORBIDDEN */
-function requireLog({ kind, isLogShown, serviceName }: HistoryDetails): void {
+/** Whether its log may be read. @throws Problem NOT_SHARED, FORBIDDEN */
+export function requireLog({ kind, isLogShown, serviceName }: HistoryDetails): void {
   if (isLogShown) return;
   if (kind === "incoming")
     throw new Problem("NOT_SHARED", "The subscription does not share its logs with the provider.");

@@ -120,6 +120,7 @@ getExecutionLog           -      -     yes    yes        yes   yes  yes yes    y
 locateExecution           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 countExecutions           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 explainExecution          -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+followExecution           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 cancelExecutions          -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
 startSubscriptionExecution -     -     -      yes        yes   -    yes yes    yes   -       yes     -        -
 listDataPools             -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

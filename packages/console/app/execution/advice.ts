@@ -1,0 +1,63 @@
+import { FAILURE_WORDS } from "@platform/contract/words.gen";
+import type { AnswerOf } from "../api/client.ts";
+import { formatDuration } from "../util/times.ts";
+import { formatBytes } from "../util/units.ts";
+
+/** An execution as its page has it. */
+export type Execution = AnswerOf<"getExecution">;
+
+const GIGABYTE = 1_073_741_824;
+/** Steps in which memory is asked for, in GB. */
+const MEMORY_STEP = 0.25;
+
+type Advise = string | ((execution: Execution) => string);
+
+/** What to do about a code, a sentence or two; typed so that no code of the platform is forgotten. */
+const ADVICE: Readonly<Record<keyof typeof FAILURE_WORDS, Advise>> = {
+  EXECUTION_ERROR: "The log has the traceback. Fix the code and deploy a new version, or change the input.",
+  CONNECTION_ERROR:
+    "Check that the host is up, and that the version declares it as a host that it may reach. Then run it again.",
+  STARTUP_ERROR:
+    "The log has the import that failed. Fix it, or add what is missing to the requirements, and deploy.",
+  NOT_STARTED: "The input is not at fault. Run it again; if that fails as well, the operator's log says why.",
+  START_DEADLINE_EXCEEDED:
+    "Nothing has run. Run it again, with a later deadline (startWithin), or when less is waiting.",
+  INVALID_INPUT: "Change what the detail names, and run it again with the changed input.",
+  INVALID_RESULT:
+    "Return what JSON has: objects, arrays, texts, finite numbers. Convert other values before they are returned.",
+  RESULT_TOO_LARGE: "Write large content as a file into OUTPUT_DIRECTORY, and return what is small.",
+  RESULT_NOT_STORED: "The code has run, but its result is lost. Run it again if it may be repeated.",
+  OUT_OF_MEMORY: (execution) => adviseMemory(execution),
+  TIMEOUT: ({ timeoutSeconds }) =>
+    `It was ended after ${formatDuration(timeoutSeconds * 1_000)}. Give it less to do, or allow a longer run in the policy of the service.`,
+  CANCELLED: "It was asked to end. Run it again if that was not meant.",
+  DATA_REFERENCE_UNAVAILABLE:
+    "The file was removed, or may not be read any more. Refer to one that is there.",
+  WORKER_LOST:
+    "User code had begun, and may have had effects; it was not repeated. Check them, then run it again. A service that may be repeated can say so in its policy (onLost: retry).",
+};
+
+function adviseMemory({ resources, peakMemoryBytes }: Execution): string {
+  const needed = Math.max(peakMemoryBytes ?? 0, resources.memory * GIGABYTE) / GIGABYTE;
+  const proposed = Math.ceil((needed * 1.5) / MEMORY_STEP) * MEMORY_STEP;
+  const seen =
+    peakMemoryBytes === undefined ? "" : ` It had ${formatBytes(peakMemoryBytes)} of them at most.`;
+  return `Its limit was ${resources.memory} GB.${seen} Set "memory": ${proposed} below "resources" in platform.json and deploy, or give it less to do.`;
+}
+
+/** What a code means and what to do; null: the service has chosen the code itself. */
+export function explainCode(
+  execution: Execution,
+): { readonly meaning: string; readonly advice: string } | null {
+  const code = execution.code ?? "";
+  if (!isKnown(code)) return null;
+  const advice = ADVICE[code];
+  return {
+    meaning: FAILURE_WORDS[code],
+    advice: typeof advice === "string" ? advice : advice(execution),
+  };
+}
+
+function isKnown(code: string): code is keyof typeof FAILURE_WORDS {
+  return Object.hasOwn(FAILURE_WORDS, code);
+}
