@@ -26,7 +26,7 @@ export function LogView({ log, fileName }: LogViewProps) {
   const words = useDeferredValue(sought);
   const lines = useMemo(() => selectLines(log.lines, severity, words), [log.lines, severity, words]);
   const region = useRef<HTMLDivElement>(null);
-  const { isFollowing, follow, onScroll } = useFollow(region, lines);
+  const { isFollowing, follow, onScroll } = useFollow(region);
   return (
     <div>
       <Group gap="sm" mb="xs" align="flex-end">
@@ -74,9 +74,15 @@ export function LogView({ log, fileName }: LogViewProps) {
 }
 
 /** Stays at the end as long as the reader does not scroll up. */
-function useFollow(region: RefObject<HTMLDivElement | null>, lines: readonly LogLine[]) {
+function useFollow(region: RefObject<HTMLDivElement | null>) {
   const [isFollowing, setIsFollowing] = useState(true);
+  // Read by the layout of new lines, which can come before React has drawn what a scroll has changed.
+  const following = useRef(true);
   const last = useRef(0);
+  const setFollowing = (is: boolean) => {
+    following.current = is;
+    setIsFollowing(is);
+  };
   const goToEnd = () => {
     const element = region.current;
     if (element === null) return;
@@ -84,12 +90,12 @@ function useFollow(region: RefObject<HTMLDivElement | null>, lines: readonly Log
     last.current = element.scrollTop;
   };
   useLayoutEffect(() => {
-    if (isFollowing) goToEnd();
+    if (following.current) goToEnd();
   });
   return {
     isFollowing,
     follow: () => {
-      setIsFollowing(true);
+      setFollowing(true);
       goToEnd();
     },
     onScroll: () => {
@@ -98,8 +104,8 @@ function useFollow(region: RefObject<HTMLDivElement | null>, lines: readonly Log
       const { scrollTop, scrollHeight, clientHeight } = element;
       const isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_PIXELS;
       // New lines alone move the end away from what is seen: only the reader scrolls up.
-      if (scrollTop < last.current - 1 && !isAtEnd) setIsFollowing(false);
-      else if (isAtEnd && lines.length > 0) setIsFollowing(true);
+      if (isAtEnd) setFollowing(true);
+      else if (scrollTop < last.current - 1) setFollowing(false);
       last.current = scrollTop;
     },
   };

@@ -149,7 +149,7 @@ test("the provider sees that it ran, but neither input nor result; the log only 
     isLogShown: false,
     application: { name: "client", organizationName: "Somebody" },
   });
-  for (const part of ["input", "result", "files", "result/none.txt", "log"])
+  for (const part of ["input", "result", "files", "result/none.txt", "log", "events"])
     expect(await get(provider, `/${ended.id}/${part}`)).toMatchObject({
       status: 403,
       body: { code: "NOT_SHARED" },
@@ -180,6 +180,22 @@ test("what a failure says in words is shown to the provider only with the log, s
   expect(shown.body).not.toContain("a secret");
 });
 
+test("the subscriber follows what its application has started, to its end; others do not, and the provider not even with the log", async () => {
+  const { provider, subscriber, stranger, foreign } = scene;
+  const followed = await getText(subscriber, `/${ended.id}/events`);
+  expect(followed.headers["content-type"]).toContain("text/event-stream");
+  const events = followed.body.split("\n").filter((line) => line.startsWith("event: "));
+  expect(events).toEqual(["event: state", "event: log", "event: state", "event: end"]);
+  expect(followed.body).toContain('"message":"four"');
+
+  expect((await getText(stranger, `/${ended.id}/events`)).statusCode).toBe(404);
+  const share = async (sharesLogs: boolean) =>
+    call(subscriber, `PUT /subscriptions/${foreign.subscriptionId}`, { sharesLogs });
+  await share(true);
+  expect(await get(provider, `/${ended.id}/events`)).toMatchObject({ status: 403, body: { code: "NOT_SHARED" } });
+  await share(false);
+});
+
 test("a subscriber does not read the logs that the provider keeps to itself", async () => {
   const { provider, subscriber, service } = scene;
   const set = async (logs: string) => call(provider, `PUT /services/${service.serviceKey}`, { logs });
@@ -188,6 +204,7 @@ test("a subscriber does not read the logs that the provider keeps to itself", as
     status: 403,
     body: { code: "FORBIDDEN" },
   });
+  expect((await getText(subscriber, `/${ended.id}/events`)).body).not.toContain("event: log");
   await set("caller");
   expect((await get(subscriber, `/${ended.id}/log`)).status).toBe(200);
 });

@@ -1,0 +1,212 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectOk, request } from "../../../tools/platform-client.ts";
+import { findBarriers, findCutText } from "./support/axe.ts";
+import { openConsole, WIDTHS } from "./support/open-console.ts";
+import type { ConsoleWorld, Visit } from "./support/open-console.ts";
+
+const PROGRAM = `
+import os, sys, time
+
+def run(data, params):
+    mode = params.get("mode")
+    if mode == "follow":
+        number = 0
+        while not os.path.exists(params["until"]):
+            print(f"line {number} <script>alert(1)</script>", flush=True)
+            number += 1
+            time.sleep(0.05)
+        return {}
+    if mode == "long":
+        for number in range(100_000):
+            sys.stdout.write(f"line {number}\\n")
+        return {}
+    if mode == "large":
+        return {"big": 12345678901234567890, "rows": [{"n": n, "text": "x" * 90} for n in range(130_000)], "last": "needle"}
+    return {"big": 12345678901234567890, "sum": params.get("n", 0) + 1, "html": "<img src=x onerror=alert(1)>"}
+`;
+const HOUR_MS = 3_600_000;
+
+let world: ConsoleWorld;
+let slug: string;
+let serviceKey: string;
+
+beforeAll(async () => {
+  world = await openConsole();
+  const me = await world.api<{ organization: { slug: string } }>("GET", "/me");
+  slug = me.body.organization.slug;
+  serviceKey = (await world.deploy(await world.createProject("exact", PROGRAM))).serviceKey;
+});
+afterAll(() => world?.close());
+
+/** Starts a job with a body as it stands here. */
+async function start(body: string): Promise<string> {
+  const { id } = await expectOk(
+    request<{ id: string }>("POST", `${world.platform.apiUrl}/api/jobs?serviceKey=${serviceKey}`, {
+      token: world.login.personalAccessToken,
+      headers: { "content-type": "application/json" },
+      body,
+    }),
+  );
+  return id;
+}
+
+async function finish(id: string): Promise<string> {
+  const status = async () => (await world.api<{ status: string }>("GET", `/executions/${id}`)).body.status;
+  await expect.poll(status).toMatch(/SUCCEEDED|FAILED|UNKNOWN/u);
+  return id;
+}
+
+const openExecution = ({ open }: Visit, id: string, tab?: string) =>
+  open(`/o/${slug}/executions/${id}${tab === undefined ? "" : `?tab=${tab}`}`);
+
+test("12345678901234567890 and 1e400 appear digit by digit, and markup of a result is text", async () => {
+  const id = await finish(await start('{"data": {"limit": 1e400, "id": 12345678901234567890}, "params": {"n": 1}}'));
+  const visit = await world.visit();
+  await openExecution(visit, id);
+  const result = visit.page.getByRole("textbox", { name: "Result" });
+  await expect.poll(() => result.textContent()).toContain('"big": 12345678901234567890');
+  expect(await result.textContent()).toContain("<img src=x onerror=alert(1)>");
+  await visit.page.getByRole("tab", { name: "Input" }).click();
+  const input = visit.page.getByRole("textbox", { name: "Input" });
+  await expect.poll(() => input.textContent()).toContain('"limit": 1e400');
+  expect(await input.textContent()).toContain('"id": 12345678901234567890');
+  expect(visit.complaints).toEqual([]);
+});
+
+test("a result of 16 MB opens when it is asked for, folds, finds and downloads", async () => {
+  const id = await finish(await start('{"params": {"mode": "large"}}'));
+  const visit = await world.visit();
+  const { page } = visit;
+  await openExecution(visit, id);
+  await page.getByRole("button", { name: "Show the result" }).click();
+  const result = page.getByRole("textbox", { name: "Result" });
+  await expect.poll(() => result.textContent()).toContain('"big": 12345678901234567890');
+  expect(await result.textContent()).not.toContain("needle");
+  await page.getByRole("button", { name: "Fold all", exact: true }).click();
+  await expect.poll(() => result.textContent()).toContain('"last": "needle"');
+  await page.getByRole("button", { name: "Unfold all" }).click();
+  await page.getByRole("button", { name: "Find", exact: true }).click();
+  await page.getByRole("textbox", { name: "Find" }).fill("needle");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => result.textContent()).toContain('"last": "needle"');
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download" }).click(),
+  ]);
+  const text = await readFile(await download.path(), "utf8");
+  expect(text.length).toBeGreaterThan(14_000_000);
+  expect(text).toContain("12345678901234567890");
+  expect(visit.complaints).toEqual([]);
+});
+
+test("a running execution's log follows; scrolling up holds it; returning to the end follows again", async () => {
+  const until = `/tmp/never-${Date.now()}`;
+  const id = await start(JSON.stringify({ params: { mode: "follow", until } }));
+  const visit = await world.visit();
+  const { page } = visit;
+  await openExecution(visit, id, "log");
+  const log = page.getByRole("log", { name: "Log" });
+  const scroll = () => log.evaluate(({ scrollTop, scrollHeight, clientHeight }) => ({
+    top: scrollTop,
+    fromEnd: scrollHeight - scrollTop - clientHeight,
+    height: scrollHeight,
+  }));
+  await expect.poll(async () => (await scroll()).top).toBeGreaterThan(100);
+  await expect.poll(async () => (await scroll()).fromEnd).toBeLessThan(40);
+  expect(await log.textContent()).toContain("<script>alert(1)</script>");
+
+  await log.hover();
+  await page.mouse.wheel(0, -400);
+  await page.getByRole("button", { name: "Go to the end" }).waitFor();
+  const held = await scroll();
+  await expect.poll(async () => (await scroll()).height).toBeGreaterThan(held.height + 100);
+  expect((await scroll()).top).toBe(held.top);
+
+  await log.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+  await page.getByRole("button", { name: "Following" }).waitFor();
+  await expect.poll(async () => (await scroll()).fromEnd).toBeLessThan(40);
+
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("CANCELLED").first().waitFor();
+  await page.getByText("What to do:").waitFor();
+  expect(visit.complaints).toEqual([]);
+});
+
+test("100,000 lines of a log are there, and few of them are drawn", async () => {
+  const id = await finish(await start('{"params": {"mode": "long"}}'));
+  const visit = await world.visit();
+  await openExecution(visit, id, "log");
+  const log = visit.page.getByRole("log", { name: "Log" });
+  await visit.page.getByText("100,000 lines", { exact: true }).waitFor();
+  await expect.poll(() => log.textContent()).toContain("line 99999");
+  expect(await log.locator(".log-line").count()).toBeLessThan(120);
+  await visit.page.getByLabel("Find in the log").fill("line 5000");
+  await visit.page.getByText("100,000 lines, 11 shown").waitFor();
+});
+
+test("a waiting execution says why, and stops saying so when it ends", async () => {
+  const startAt = new Date(Date.now() + HOUR_MS).toISOString();
+  const id = await start(JSON.stringify({ startAt }));
+  const visit = await world.visit();
+  await openExecution(visit, id);
+  const note = visit.page.getByRole("status").filter({ hasText: "Why it waits" });
+  await note.waitFor();
+  await world.api("PUT", `/jobs/${id}/cancel`);
+  await visit.page.getByText("CANCELLED").first().waitFor();
+  expect(await note.count()).toBe(0);
+});
+
+test("an execution is run again with the same body, byte by byte", async () => {
+  const body = '{"params":   {"n": 12345678901234567890}}';
+  const id = await finish(await start(body));
+  const visit = await world.visit();
+  await openExecution(visit, id);
+  await visit.page.getByRole("button", { name: "Run again" }).click();
+  await visit.page.getByText("Started again with the same input.").waitFor();
+  await expect.poll(() => visit.page.url()).not.toContain(id);
+  const again = new URL(visit.page.url()).pathname.split("/").at(-1) ?? "";
+  const input = await fetch(`${world.platform.apiUrl}/api/executions/${again}/input`, {
+    headers: { authorization: `Bearer ${world.login.personalAccessToken}` },
+  });
+  expect(await input.text()).toBe(body);
+});
+
+test("two executions compared show exactly the changed parameter and the changed result field", async () => {
+  const first = await finish(await start('{"params": {"n": 1, "same": 1e400}}'));
+  const second = await finish(await start('{"params": {"n": 2, "same": 1e400}}'));
+  const visit = await world.visit();
+  const { page } = visit;
+  await visit.open(`/o/${slug}/executions`);
+  await page.getByLabel(`Select ${first}`).check();
+  await page.getByLabel(`Select ${second}`).check();
+  await page.getByRole("link", { name: "Compare", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Compare two executions" }).waitFor();
+  const cells = (name: string) => page.getByRole("table", { name }).locator("tbody tr").allInnerTexts();
+  await expect.poll(() => cells("Differences of the input")).toEqual(["/params/n\t1\t2"]);
+  await expect.poll(() => cells("Differences of the result")).toEqual(["/sum\t2\t3"]);
+  expect(visit.complaints).toEqual([]);
+});
+
+test("every tab and the comparison pass axe, and nothing is cut, in both schemes and at both widths", async () => {
+  const id = await finish(await start('{"params": {"n": 7}}'));
+  const other = await finish(await start('{"params": {"n": 8}}'));
+  const paths = [
+    ...["result", "input", "files", "log", "facts"].map((tab) => `/o/${slug}/executions/${id}?tab=${tab}`),
+    `/o/${slug}/executions/compare?a=${id}&b=${other}`,
+  ];
+  for (const scheme of ["light", "dark"] as const)
+    for (const width of Object.values(WIDTHS)) {
+      const { page, open, complaints } = await world.visit({ scheme, width });
+      for (const path of paths) {
+        await open(path);
+        await page.waitForLoadState("networkidle").catch(() => undefined);
+        const where = { scheme, width, path };
+        expect({ ...where, found: await findBarriers(page) }).toEqual({ ...where, found: [] });
+        expect({ ...where, found: await findCutText(page) }).toEqual({ ...where, found: [] });
+      }
+      expect(complaints).toEqual([]);
+      await page.close();
+    }
+});

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectOk, request } from "../../../tools/platform-client.ts";
+import { findBarriers, findCutText } from "./support/axe.ts";
+import { openConsole, WIDTHS } from "./support/open-console.ts";
+import type { ConsoleWorld } from "./support/open-console.ts";
+
+const PROGRAM = `
+def run(data, params):
+    if params.get("fails"):
+        raise ValueError("<img src=x onerror=alert(1)>")
+    return {"n": params.get("n")}
+`;
+const SUCCEEDED = 58;
+const FAILED = 5;
+const HOUR_MS = 3_600_000;
+
+interface Page {
+  readonly items: readonly { readonly id: string; readonly status: string }[];
+  readonly nextCursor: string | null;
+}
+
+let world: ConsoleWorld;
+let slug: string;
+let serviceKey: string;
+
+beforeAll(async () => {
+  world = await openConsole();
+  const me = await world.api<{ organization: { slug: string } }>("GET", "/me");
+  slug = me.body.organization.slug;
+  const deployed = await world.deploy(await world.createProject("counting", PROGRAM));
+  serviceKey = deployed.serviceKey;
+  const items = [
+    ...Array.from({ length: SUCCEEDED }, (_, n) => ({ params: { n } })),
+    ...Array.from({ length: FAILED }, () => ({ params: { fails: true } })),
+  ];
+  await expectOk(world.api("POST", `/jobs/batch?serviceKey=${serviceKey}`, { items }));
+  await expect.poll(() => count("status=PENDING&status=RUNNING")).toBe(0);
+});
+afterAll(() => world?.close());
+
+async function count(query: string): Promise<number> {
+  const { body } = await world.api<{ total: number }>("GET", `/executions/counts?${query}`);
+  return body.total;
+}
+
+async function listAll(query: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  let cursor = "";
+  do {
+    const { body } = await world.api<Page>("GET", `/executions?${query}${cursor}`);
+    ids.push(...body.items.map(({ id }) => id));
+    cursor = body.nextCursor === null ? "" : `&cursor=${encodeURIComponent(body.nextCursor)}`;
+  } while (cursor !== "");
+  return ids;
+}
+
+test("executions filtered by state and time match the API's answer, page to the end, and survive Back", async () => {
+  const { page, open, complaints } = await world.visit();
+  const rows = page.getByRole("table", { name: "Executions", exact: true }).locator("tbody tr");
+  const shownIds = () => rows.evaluateAll((all) => all.map((row) => row.getAttribute("data-key")));
+
+  await open(`/o/${slug}/executions?status=FAILED`);
+  expect(await shownIds()).toEqual(await listAll("status=FAILED"));
+  expect(await rows.count()).toBe(FAILED);
+
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  const all = await listAll("");
+  const more = page.getByRole("button", { name: "Load more" });
+  await expect.poll(() => rows.count()).toBeGreaterThan(FAILED);
+  while ((await more.count()) > 0) {
+    const before = await rows.count();
+    await more.click();
+    await expect.poll(() => rows.count()).toBeGreaterThan(before);
+  }
+  expect(await shownIds()).toEqual(all);
+
+  await page.getByRole("button", { name: "Failed today" }).click();
+  await expect.poll(() => rows.count()).toBe(FAILED);
+  const filtered = page.url();
+  await rows.first().getByRole("link").first().click();
+  await page.getByText("EXECUTION_ERROR").first().waitFor();
+  await page.goBack();
+  await expect.poll(() => rows.count()).toBe(FAILED);
+  expect(page.url()).toBe(filtered);
+  await page.reload();
+  await expect.poll(() => rows.count()).toBe(FAILED);
+  expect(complaints).toEqual([]);
+});
+
+test("the histogram counts what there is, and a row of its table becomes the filter", async () => {
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/executions`);
+  const total = await count("");
+  await page.getByRole("img", { name: new RegExp(`^${total} executions created`, "u") }).waitFor();
+  await page.getByText("Show as table").click();
+  await page.getByRole("button", { name: "Show only these" }).first().click();
+  await expect.poll(() => new URL(page.url()).searchParams.get("before")).not.toBeNull();
+});
+
+test("cancelling all that match the filter cancels as many as the dialog said, and not one of another organisation", async () => {
+  await expectOk(world.api("POST", `/services/${serviceKey}/publish`, { scope: "marketplace" }));
+  const other = await world.createOrganisation("Other");
+  const startAt = new Date(Date.now() + HOUR_MS).toISOString();
+  const asOther = <T>(method: string, path: string, json: unknown) =>
+    expectOk(
+      request<T>(method, `${world.platform.apiUrl}/api${path}`, {
+        token: world.login.personalAccessToken,
+        headers: { "x-organizationid": other.id },
+        json,
+      }),
+    );
+  const { id: applicationId } = await asOther<{ id: string }>("POST", "/applications", { name: "theirs" });
+  const subscription = await asOther<{ id: string }>("POST", "/subscriptions", {
+    applicationId,
+    serviceKey,
+    planId: "free",
+  });
+  const theirs = await asOther<{ id: string }>("POST", `/subscriptions/${subscription.id}/executions`, {
+    startAt,
+  });
+  for (let index = 0; index < 3; index += 1)
+    await expectOk(world.api("POST", `/jobs?serviceKey=${serviceKey}`, { startAt }));
+  // The list shows theirs as well: it is an incoming one.
+  expect(await count("status=PENDING")).toBe(4);
+
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/executions?status=PENDING`);
+  await page.getByRole("button", { name: "Cancel all that match" }).click();
+  const dialog = page.getByRole("dialog", { name: "Cancel all that match" });
+  await dialog.getByText("3 executions of").waitFor();
+  await dialog.getByRole("button", { name: "Cancel 3" }).click();
+  await page.getByText("3 cancelled.").waitFor();
+  expect(await listAll("status=PENDING")).toEqual([theirs.id]);
+  expect(await count("code=CANCELLED")).toBe(3);
+  expect(complaints).toEqual([]);
+});
+
+test("the link printed by `platform run` opens the job, whichever organisation was open", async () => {
+  const elsewhere = await world.createOrganisation("Elsewhere");
+  const project = `${world.directory}/counting`;
+  const ran = await world.cli(project, "run", "--detached");
+  const link = /https?:\S+\/jobs\/\S+/u.exec(ran.stdout)?.[0] ?? "";
+  const { page, open } = await world.visit();
+  await open(`/o/${elsewhere.slug}`);
+  await page.goto(link);
+  await page.getByRole("heading", { level: 1, name: /^counting /u }).waitFor();
+  const id = link.slice(link.lastIndexOf("/") + 1);
+  expect(new URL(page.url()).pathname).toBe(`/o/${slug}/executions/${id}`);
+  await open("/executions/00000000-0000-7000-8000-000000000000");
+  await page.getByRole("heading", { name: "Not found" }).waitFor();
+});
+
+test("the list passes axe, and nothing of it is cut, in both schemes and at both widths", async () => {
+  for (const scheme of ["light", "dark"] as const)
+    for (const width of Object.values(WIDTHS)) {
+      const { page, open, complaints } = await world.visit({ scheme, width });
+      await open(`/o/${slug}/executions`);
+      await page.getByRole("table", { name: "Executions", exact: true }).waitFor();
+      expect({ scheme, width, found: await findBarriers(page) }).toEqual({ scheme, width, found: [] });
+      expect({ scheme, width, found: await findCutText(page) }).toEqual({ scheme, width, found: [] });
+      expect(complaints).toEqual([]);
+      await page.close();
+    }
+});
