@@ -30,19 +30,25 @@ const MAX_WORD = 100;
 
 /** What the platform would refuse is left out: a broken link shows more, and no error. */
 export function toFilter(given: ExecutionsSearch): ExecutionFilter {
-  const { kind, status, service, version, application, code, after, before, min, q } = given;
-  return {
-    ...(kind === undefined ? {} : { kind }),
-    ...(status === undefined ? {} : { status: [...status] }),
-    ...(service !== undefined && UUID.test(service) ? { serviceKey: service } : {}),
-    ...(version !== undefined && VERSION.test(version) ? { version } : {}),
-    ...(application !== undefined && UUID.test(application) ? { applicationId: application } : {}),
-    ...(code === undefined ? {} : { code: code.slice(0, MAX_WORD) }),
-    ...(after === undefined ? {} : { createdAfter: after }),
-    ...(before === undefined ? {} : { createdBefore: before }),
-    ...(min === undefined || min === 0 ? {} : { minRanMs: min }),
-    ...(q === undefined ? {} : { q: q.slice(0, MAX_WORD) }),
+  const filter = {
+    kind: given.kind,
+    status: given.status && [...given.status],
+    serviceKey: keepIf(UUID, given.service),
+    version: keepIf(VERSION, given.version),
+    applicationId: keepIf(UUID, given.application),
+    code: given.code?.slice(0, MAX_WORD),
+    createdAfter: given.after,
+    createdBefore: given.before,
+    minRanMs: given.min === 0 ? undefined : given.min,
+    q: given.q?.slice(0, MAX_WORD),
   };
+  return Object.fromEntries(
+    Object.entries(filter).filter(([, value]) => value !== undefined),
+  ) as ExecutionFilter;
+}
+
+function keepIf(pattern: RegExp, value: string | undefined): string | undefined {
+  return value !== undefined && pattern.test(value) ? value : undefined;
 }
 
 /** The parameters that filter, all taken out. */
@@ -61,7 +67,7 @@ export const NO_FILTER = {
 
 /** Whether anything is filtered but the kind, which has tabs. */
 export function isFiltered(given: ExecutionsSearch): boolean {
-  return Object.keys({ ...toFilter(given), kind: undefined }).length > 1;
+  return Object.keys(toFilter(given)).some((name) => name !== "kind");
 }
 
 const HOUR = 3_600_000;

@@ -6,7 +6,7 @@ import "./timeline.css";
 
 /** From its creation to its end: when, and how long between. */
 export function Timeline({ execution }: { readonly execution: Execution }) {
-  const { createdAt, startedAt, endedAt, waitedMs, ranMs, terminal, status, attempts } = execution;
+  const { createdAt, startedAt, endedAt, waitedMs, ranMs, terminal, status } = execution;
   const whole = Math.max(1, waitedMs + (ranMs ?? 0));
   return (
     <section aria-label="Timeline" className="timeline">
@@ -33,24 +33,29 @@ export function Timeline({ execution }: { readonly execution: Execution }) {
           <span className="timeline-name">Ended</span> <Time at={endedAt} as="exact" none="not yet" />
         </li>
       </ol>
-      {attempts !== undefined && attempts.length > 0 && (
-        <>
-          <h2 className="timeline-title">Attempts</h2>
-          <ol className="timeline-attempts">
-            {attempts.map((attempt) => (
-              <li key={attempt.attempt}>
-                {attempt.code === undefined ? "No code" : <span className="mono">{attempt.code}</span>}
-                {attempt.detail !== undefined && <span> {attempt.detail}</span>}
-              </li>
-            ))}
-          </ol>
-        </>
-      )}
+      <Attempts of={execution} />
       {!terminal && execution.isCancelRequested && (
         <p>
           <StateBadge status={status} /> It was asked to end.
         </p>
       )}
     </section>
+  );
+}
+
+function Attempts({ of: { attempts } }: { readonly of: Execution }) {
+  if (attempts === undefined || attempts.length === 0) return null;
+  return (
+    <>
+      <h2 className="timeline-title">Attempts</h2>
+      <ol className="timeline-attempts">
+        {attempts.map((attempt) => (
+          <li key={attempt.attempt}>
+            {attempt.code === undefined ? "No code" : <span className="mono">{attempt.code}</span>}
+            {attempt.detail !== undefined && <span> {attempt.detail}</span>}
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }

@@ -40,13 +40,7 @@ export function CancelMatching({ filter, slug, close }: CancelMatchingProps) {
     <Stack>
       {count.error !== null && <Failure error={count.error} retry={count.retry} />}
       {error !== null && <Failure error={error} />}
-      <Text role="status">
-        {total === null
-          ? "Counting what the filter matches."
-          : total === 0
-            ? `Nothing that the filter matches waits or runs in ${slug}.`
-            : `${formatCount(total)} ${total === 1 ? "execution" : "executions"} of ${slug} that ${total === 1 ? "waits or runs" : "wait or run"} will be cancelled.`}
-      </Text>
+      <Text role="status">{describe(total, slug)}</Text>
       {total !== null && total > MOST && (
         <Text>
           These are more than the {formatCount(MOST)} that one request cancels. Choose a shorter period.
@@ -71,6 +65,13 @@ export function CancelMatching({ filter, slug, close }: CancelMatchingProps) {
       </Group>
     </Stack>
   );
+}
+
+function describe(total: number | null, slug: string): string {
+  if (total === null) return "Counting what the filter matches.";
+  if (total === 0) return `Nothing that the filter matches waits or runs in ${slug}.`;
+  if (total === 1) return `1 execution of ${slug} that waits or runs will be cancelled.`;
+  return `${formatCount(total)} executions of ${slug} that wait or run will be cancelled.`;
 }
 
 /** How many the filter matches that can be cancelled; null: not known yet. */

@@ -13,59 +13,87 @@ export interface LaidOutJson {
 const SLICE = 1_000_000;
 const INDENT = "  ";
 
+/** A text that is being laid out. */
+interface Layout {
+  readonly out: string[];
+  /** As `LaidOutJson.closes`; its last place is the current line. */
+  readonly closes: number[];
+  /** Lines that opened what is not closed yet. */
+  readonly open: number[];
+}
+
 /**
  * Lays a JSON text out; null: it is none. Pauses after each million characters, so that the page stays usable.
  *
  * @param pause resolves when to go on
  */
 export async function layOutJson(text: string, pause: () => Promise<void>): Promise<LaidOutJson | null> {
-  const out: string[] = [];
-  const closes: number[] = [0, 0];
-  const open: number[] = [];
-  const breakLine = () => {
-    out.push("\n", INDENT.repeat(open.length));
-    closes.push(0);
-  };
+  const layout: Layout = { out: [], closes: [0, 0], open: [] };
   let paused = 0;
   for (let at = skipSpace(text, 0); at < text.length; at = skipSpace(text, at)) {
     if (at - paused >= SLICE) {
       paused = at;
       await pause();
     }
-    const character = text[at] ?? "";
-    if (character === "{" || character === "[") {
-      const next = skipSpace(text, at + 1);
-      if (text[next] === (character === "{" ? "}" : "]")) {
-        out.push(character, text[next] ?? "");
-        at = next + 1;
-        continue;
-      }
-      out.push(character);
-      open.push(closes.length - 1);
-      breakLine();
-      at += 1;
-    } else if (character === "}" || character === "]") {
-      const opened = open.pop();
-      if (opened === undefined) return null;
-      breakLine();
-      closes[opened] = closes.length - 1;
-      out.push(character);
-      at += 1;
-    } else if (character === ",") {
+    const next = layOutToken(layout, text, at);
+    if (next === null) return null;
+    at = next;
+  }
+  const { out, closes, open } = layout;
+  return open.length === 0 ? { text: out.join(""), closes: Int32Array.from(closes) } : null;
+}
+
+/** Where the next token begins, spaces aside; null: this is none. */
+function layOutToken(layout: Layout, text: string, at: number): number | null {
+  const { out } = layout;
+  const character = text[at] ?? "";
+  switch (character) {
+    case "{":
+    case "[":
+      return layOutOpening(layout, text, at);
+    case "}":
+    case "]":
+      return layOutClosing(layout, character) ? at + 1 : null;
+    case ",":
       out.push(",");
-      breakLine();
-      at += 1;
-    } else if (character === ":") {
+      breakLine(layout);
+      return at + 1;
+    case ":":
       out.push(": ");
-      at += 1;
-    } else {
+      return at + 1;
+    default: {
       const end = findEnd(text, at);
-      if (end <= at) return null;
       out.push(text.slice(at, end));
-      at = end;
+      return end;
     }
   }
-  return open.length === 0 ? { text: out.join(""), closes: Int32Array.from(closes) } : null;
+}
+
+function layOutOpening(layout: Layout, text: string, at: number): number {
+  const character = text[at] ?? "";
+  const next = skipSpace(text, at + 1);
+  if (text[next] === (character === "{" ? "}" : "]")) {
+    layout.out.push(character, text[next] ?? "");
+    return next + 1;
+  }
+  layout.out.push(character);
+  layout.open.push(layout.closes.length - 1);
+  breakLine(layout);
+  return at + 1;
+}
+
+function layOutClosing(layout: Layout, character: string): boolean {
+  const opened = layout.open.pop();
+  if (opened === undefined) return false;
+  breakLine(layout);
+  layout.closes[opened] = layout.closes.length - 1;
+  layout.out.push(character);
+  return true;
+}
+
+function breakLine({ out, closes, open }: Layout): void {
+  out.push("\n", INDENT.repeat(open.length));
+  closes.push(0);
 }
 
 function skipSpace(text: string, from: number): number {
@@ -76,41 +104,49 @@ function skipSpace(text: string, from: number): number {
 
 const isSpace = (code: number) => code === 32 || code === 10 || code === 13 || code === 9;
 
-/** Where the string, number or word that begins here ends. */
+/** Where the string, number or word that begins here ends; at least one character further. */
 function findEnd(text: string, from: number): number {
-  if (text[from] === '"') {
-    for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-      let backslashes = 0;
-      while (text[end - 1 - backslashes] === "\\") backslashes += 1;
-      if (backslashes % 2 === 0) return end + 1;
-    }
-    return text.length;
-  }
+  if (text[from] === '"') return findStringEnd(text, from);
   let at = from;
   while (at < text.length && !isSpace(text.charCodeAt(at)) && !'{}[],:"'.includes(text[at] ?? "")) at += 1;
+  return Math.max(at, from + 1);
+}
+
+function findStringEnd(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === "\\") backslashes += 1;
+    if (backslashes % 2 === 0) return end + 1;
+  }
+  return text.length;
+}
+
+/** Where the value that begins here ends. */
+function skipValue(text: string, from: number): number {
+  let depth = 0;
+  let at = from;
+  do {
+    const character = text[at] ?? "";
+    if (character === "{" || character === "[") depth += 1;
+    if (character === "}" || character === "]") depth -= 1;
+    at = findEnd(text, at);
+    if (depth > 0) at = skipSpace(text, at);
+  } while (depth > 0 && at < text.length);
   return at;
 }
 
 /** The text of one member of a JSON object, as it stands there; null: it has none of this name. */
 export function sliceMember(text: string, name: string): string | null {
-  let depth = 0;
-  let key: string | null = null;
-  let begun = -1;
-  for (let at = skipSpace(text, 0); at < text.length; at = skipSpace(text, at)) {
-    const character = text[at] ?? "";
-    if (depth === 1 && begun >= 0 && (character === "," || character === "}"))
-      return text.slice(begun, at).trimEnd();
-    if ("{[".includes(character)) depth += 1;
-    if ("}]".includes(character)) depth -= 1;
-    if (depth === 1 && character === ",") key = null;
-    if (depth === 1 && character === ":" && key === name) begun = skipSpace(text, at + 1);
-    if ("{}[],:".includes(character)) {
-      at += 1;
-      continue;
-    }
-    const end = findEnd(text, at);
-    if (depth === 1 && key === null && character === '"') key = readString(text.slice(at, end));
-    at = end;
+  const start = skipSpace(text, 0);
+  if (text[start] !== "{") return null;
+  let at = skipSpace(text, start + 1);
+  while (text[at] === '"') {
+    const keyEnd = findEnd(text, at);
+    const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = skipValue(text, value);
+    if (readString(text.slice(at, keyEnd)) === name) return text.slice(value, end);
+    // Behind the comma, if there is one.
+    at = skipSpace(text, skipSpace(text, end) + 1);
   }
   return null;
 }
@@ -153,30 +189,53 @@ function readValue(reader: Reader, depth: number): ExactValue {
   const { text } = reader;
   reader.at = skipSpace(text, reader.at);
   const from = reader.at;
-  const character = text[from];
-  if (character === "{" || character === "[") {
-    const members = new Map<string, ExactValue>();
-    const items: ExactValue[] = [];
-    reader.at = skipSpace(text, from + 1);
-    while (!"}]".includes(peek(reader))) {
-      if (character === "{") {
-        const end = findEnd(text, reader.at);
-        const key = readString(text.slice(reader.at, end));
-        reader.at = skipSpace(text, end) + 1;
-        members.set(key, readValue(reader, depth + 1));
-      } else items.push(readValue(reader, depth + 1));
-      reader.at = skipSpace(text, reader.at);
-      if (peek(reader) === ",") reader.at = skipSpace(text, reader.at + 1);
-    }
-    reader.at += 1;
-    const whole = text.slice(from, reader.at);
-    return character === "{"
-      ? { kind: "object", members, text: whole }
-      : { kind: "array", items, text: whole };
+  const character = peek(reader);
+  if (character === "{") {
+    const members = readMembers(reader, depth);
+    return { kind: "object", members, text: text.slice(from, reader.at) };
+  }
+  if (character === "[") {
+    const items = readItems(reader, depth);
+    return { kind: "array", items, text: text.slice(from, reader.at) };
   }
   reader.at = findEnd(text, from);
-  if (reader.at <= from) throw new SyntaxError("no value");
   return { kind: "scalar", text: text.slice(from, reader.at) };
+}
+
+function readMembers(reader: Reader, depth: number): ReadonlyMap<string, ExactValue> {
+  const { text } = reader;
+  const members = new Map<string, ExactValue>();
+  for (let isMore = enter(reader, "}"); isMore; isMore = goOn(reader)) {
+    const end = findEnd(text, reader.at);
+    const key = readString(text.slice(reader.at, end));
+    reader.at = skipSpace(text, end) + 1;
+    members.set(key, readValue(reader, depth + 1));
+  }
+  return members;
+}
+
+function readItems(reader: Reader, depth: number): readonly ExactValue[] {
+  const items: ExactValue[] = [];
+  for (let isMore = enter(reader, "]"); isMore; isMore = goOn(reader))
+    items.push(readValue(reader, depth + 1));
+  return items;
+}
+
+/** Behind the opening bracket, and behind the closing one where there is nothing between. */
+function enter(reader: Reader, closing: string): boolean {
+  reader.at = skipSpace(reader.text, reader.at + 1);
+  if (peek(reader) !== closing) return true;
+  reader.at += 1;
+  return false;
+}
+
+/** Behind the comma, or behind the closing bracket. */
+function goOn(reader: Reader): boolean {
+  reader.at = skipSpace(reader.text, reader.at);
+  const isMore = peek(reader) === ",";
+  reader.at += 1;
+  if (isMore) reader.at = skipSpace(reader.text, reader.at);
+  return isMore;
 }
 
 function peek({ text, at }: Reader): string {
@@ -197,32 +256,39 @@ export interface JsonDifference {
 /** Where two values differ, at most so many places: members that one lacks, and values that are not the same. */
 export function compareJson(before: ExactValue, after: ExactValue, most: number): readonly JsonDifference[] {
   const found: JsonDifference[] = [];
-  collect(before, after, "", found, most);
+  collect(before, after, "", { found, most });
   return found;
+}
+
+interface Collected {
+  readonly found: JsonDifference[];
+  readonly most: number;
 }
 
 function collect(
   before: ExactValue | undefined,
   after: ExactValue | undefined,
   path: string,
-  found: JsonDifference[],
-  most: number,
+  into: Collected,
 ): void {
-  if (found.length >= most) return;
+  if (into.found.length >= into.most) return;
   if (before?.kind === "object" && after?.kind === "object") {
     for (const key of new Set([...before.members.keys(), ...after.members.keys()]))
-      collect(before.members.get(key), after.members.get(key), `${path}/${escapePointer(key)}`, found, most);
+      collect(before.members.get(key), after.members.get(key), `${path}/${escapePointer(key)}`, into);
     return;
   }
   if (before?.kind === "array" && after?.kind === "array") {
     const length = Math.max(before.items.length, after.items.length);
     for (let at = 0; at < length; at += 1)
-      collect(before.items[at], after.items[at], `${path}/${at}`, found, most);
+      collect(before.items[at], after.items[at], `${path}/${at}`, into);
     return;
   }
-  const isSame =
-    before?.kind === "scalar" && after?.kind === "scalar" && toComparable(before) === toComparable(after);
-  if (!isSame) found.push({ path, before: before?.text ?? null, after: after?.text ?? null });
+  if (!isSameScalar(before, after))
+    into.found.push({ path, before: before?.text ?? null, after: after?.text ?? null });
+}
+
+function isSameScalar(before: ExactValue | undefined, after: ExactValue | undefined): boolean {
+  return before?.kind === "scalar" && after?.kind === "scalar" && toComparable(before) === toComparable(after);
 }
 
 /** Strings are the same whichever way they are escaped; numbers only digit by digit. */
