@@ -61,7 +61,9 @@ const openExecution = ({ open }: Visit, id: string, tab?: string) =>
   open(`/o/${slug}/executions/${id}${tab === undefined ? "" : `?tab=${tab}`}`);
 
 test("12345678901234567890 and 1e400 appear digit by digit, and markup of a result is text", async () => {
-  const id = await finish(await start('{"data": {"limit": 1e400, "id": 12345678901234567890}, "params": {"n": 1}}'));
+  const id = await finish(
+    await start('{"data": {"limit": 1e400, "id": 12345678901234567890}, "params": {"n": 1}}'),
+  );
   const visit = await world.visit();
   await openExecution(visit, id);
   const result = visit.page.getByRole("textbox", { name: "Result" });
@@ -107,11 +109,12 @@ test("a running execution's log follows; scrolling up holds it; returning to the
   const { page } = visit;
   await openExecution(visit, id, "log");
   const log = page.getByRole("log", { name: "Log" });
-  const scroll = () => log.evaluate(({ scrollTop, scrollHeight, clientHeight }) => ({
-    top: scrollTop,
-    fromEnd: scrollHeight - scrollTop - clientHeight,
-    height: scrollHeight,
-  }));
+  const scroll = () =>
+    log.evaluate(({ scrollTop, scrollHeight, clientHeight }) => ({
+      top: scrollTop,
+      fromEnd: scrollHeight - scrollTop - clientHeight,
+      height: scrollHeight,
+    }));
   await expect.poll(async () => (await scroll()).top).toBeGreaterThan(100);
   await expect.poll(async () => (await scroll()).fromEnd).toBeLessThan(40);
   expect(await log.textContent()).toContain("<script>alert(1)</script>");

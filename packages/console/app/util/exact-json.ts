@@ -279,8 +279,7 @@ function collect(
   }
   if (before?.kind === "array" && after?.kind === "array") {
     const length = Math.max(before.items.length, after.items.length);
-    for (let at = 0; at < length; at += 1)
-      collect(before.items[at], after.items[at], `${path}/${at}`, into);
+    for (let at = 0; at < length; at += 1) collect(before.items[at], after.items[at], `${path}/${at}`, into);
     return;
   }
   if (!isSameScalar(before, after))
@@ -288,7 +287,9 @@ function collect(
 }
 
 function isSameScalar(before: ExactValue | undefined, after: ExactValue | undefined): boolean {
-  return before?.kind === "scalar" && after?.kind === "scalar" && toComparable(before) === toComparable(after);
+  return (
+    before?.kind === "scalar" && after?.kind === "scalar" && toComparable(before) === toComparable(after)
+  );
 }
 
 /** Strings are the same whichever way they are escaped; numbers only digit by digit. */

@@ -192,7 +192,10 @@ test("the subscriber follows what its application has started, to its end; other
   const share = async (sharesLogs: boolean) =>
     call(subscriber, `PUT /subscriptions/${foreign.subscriptionId}`, { sharesLogs });
   await share(true);
-  expect(await get(provider, `/${ended.id}/events`)).toMatchObject({ status: 403, body: { code: "NOT_SHARED" } });
+  expect(await get(provider, `/${ended.id}/events`)).toMatchObject({
+    status: 403,
+    body: { code: "NOT_SHARED" },
+  });
   await share(false);
 });
 

@@ -12,7 +12,6 @@ const LONG_MS = 60_000;
 
 /** Periods up to now. */
 const PERIODS = [
-  { label: "Any time", days: null },
   { label: "Last hour", days: 1 / 24 },
   { label: "Last 24 hours", days: 1 },
   { label: "Last 7 days", days: 7 },
@@ -47,25 +46,10 @@ export function FilterBar({ search }: { readonly search: ExecutionsSearch }) {
         ))}
       </Group>
       <Group gap="sm" align="flex-end">
-        <SearchField key={search.q ?? ""} value={search.q ?? ""} />
+        <SearchField value={search.q ?? ""} />
         <ServiceField value={search.service} />
         <ApplicationField value={search.application} />
-        <NativeSelect
-          label="Created"
-          value=""
-          data={[
-            {
-              value: "",
-              label: search.after === undefined && search.before === undefined ? "Any time" : "As below",
-            },
-            ...PERIODS.map(({ label }) => ({ value: label, label })),
-          ]}
-          onChange={({ currentTarget: { value } }) => {
-            const days = PERIODS.find(({ label }) => label === value)?.days ?? null;
-            const after = days === null ? undefined : toTimestamp(Date.now() - days * DAY_MS);
-            setSearch({ after, before: undefined }, "push");
-          }}
-        />
+        <PeriodField isSet={search.after !== undefined || search.before !== undefined} />
       </Group>
       <Chip.Group
         multiple
@@ -85,10 +69,38 @@ export function FilterBar({ search }: { readonly search: ExecutionsSearch }) {
   );
 }
 
+/** A period up to now; others are chosen in the histogram. */
+function PeriodField({ isSet }: { readonly isSet: boolean }) {
+  const setSearch = useSetSearch();
+  const any = { value: "any", label: "Any time" };
+  return (
+    <NativeSelect
+      label="Created"
+      value={isSet ? "" : any.value}
+      data={[
+        ...(isSet ? [{ value: "", label: "As below" }] : []),
+        any,
+        ...PERIODS.map(({ label }) => ({ value: label, label })),
+      ]}
+      onChange={({ currentTarget: { value } }) => {
+        const days = PERIODS.find(({ label }) => label === value)?.days;
+        const after = days === undefined ? undefined : toTimestamp(Date.now() - days * DAY_MS);
+        setSearch({ after, before: undefined }, "push");
+      }}
+    />
+  );
+}
+
 /** Sent with Enter, and when the field is left: not with each letter, since each is a search. */
 function SearchField({ value }: { readonly value: string }) {
   const setSearch = useSetSearch();
   const [typed, setTyped] = useState(value);
+  const [seen, setSeen] = useState(value);
+  // Changed elsewhere: by Back, or by a button.
+  if (value !== seen) {
+    setSeen(value);
+    setTyped(value);
+  }
   const send = () => {
     if (typed.trim() !== value) setSearch({ q: typed.trim() === "" ? undefined : typed.trim() }, "push");
   };
