@@ -1,8 +1,10 @@
+import { useQuery } from "@tanstack/react-query";
 import { createClient } from "@platform/contract/client";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import { API_PATH } from "./client.ts";
 import type { PlatformApi, RequestOf } from "./client.ts";
 import { saveBlob } from "../ui/save.ts";
+import { useScope } from "./scope.tsx";
 import type { Scope } from "./scope.tsx";
 
 /** What is answered as the bytes that are stored: parsing it would change numbers that no double has. */
@@ -45,4 +47,22 @@ export async function saveContent<K extends ContentOperation>(
 ): Promise<void> {
   const send: unknown = scope.api[op];
   saveBlob(name, await (await (send as Call)(request)).blob());
+}
+
+/** A text that the platform keeps byte by byte, as it is. `data`: undefined until it is there. */
+export function useText<K extends TextOperation>(
+  op: K,
+  request: RequestOf<K>,
+  isActive: boolean,
+): { readonly data: string | undefined; readonly error: Error | null; readonly retry: () => void } {
+  const scope = useScope();
+  const { data, error, refetch } = useQuery({
+    queryKey: [op, scope.key, request, "text"],
+    queryFn: () => readText(scope, op, request),
+    enabled: isActive,
+    // It never changes, and may be large: it is kept while it is shown.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  return { data, error, retry: () => void refetch() };
 }

@@ -8,8 +8,6 @@ import {
 } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import type { AnswerOf, ItemOf, OperationId, RequestOf } from "./client.ts";
-import { readText } from "./content.ts";
-import type { TextOperation } from "./content.ts";
 import { useScope } from "./scope.tsx";
 import type { Scope } from "./scope.tsx";
 import { notifyDone } from "../ui/notify.ts";
@@ -127,24 +125,6 @@ export function useFetched<K extends OperationId>(
     ...toQueryOptions(scope, query),
     enabled: options.isActive ?? true,
     refetchInterval: ({ state }) => toInterval(options.refresh, state.data),
-  });
-  return { data, error, retry: () => void refetch() };
-}
-
-/** A text that the platform keeps byte by byte, as it is. `data`: undefined until it is there. */
-export function useText<K extends TextOperation>(
-  op: K,
-  request: RequestOf<K>,
-  isActive: boolean,
-): { readonly data: string | undefined; readonly error: Error | null; readonly retry: () => void } {
-  const scope = useScope();
-  const { data, error, refetch } = useQuery({
-    queryKey: [op, scope.key, request, "text"],
-    queryFn: () => readText(scope, op, request),
-    enabled: isActive,
-    // It never changes, and may be large: it is kept while it is shown.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
   });
   return { data, error, retry: () => void refetch() };
 }

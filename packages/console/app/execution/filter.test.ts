@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
-import { choosePeriod, executionsSearch, isFiltered, toBuckets, toFilter } from "./filter.ts";
-
-const NOW = Date.UTC(2026, 10, 28, 10, 30);
+import { executionsSearch, isFiltered, toFilter } from "./filter.ts";
 
 test("what the platform would refuse is left out of the filter, and the rest stays", () => {
   const search = executionsSearch({
@@ -21,32 +19,4 @@ test("what the platform would refuse is left out of the filter, and the rest sta
 test("a tab alone is not called a filter", () => {
   expect(isFiltered({ kind: "job" })).toBe(false);
   expect(isFiltered({ kind: "job", q: "x" })).toBe(true);
-});
-
-test("the last day is counted by hour, and long periods by day", () => {
-  expect(choosePeriod({}, NOW)).toMatchObject({ by: "hour", from: Date.UTC(2026, 10, 27, 10) });
-  expect(choosePeriod({ createdAfter: "2026-11-01 00:00:00" }, NOW)).toMatchObject({
-    by: "day",
-    from: Date.UTC(2026, 10, 1),
-    to: Date.UTC(2026, 10, 29),
-  });
-});
-
-test("a period that is longer than the platform counts begins later", () => {
-  const { filter } = choosePeriod({ createdAfter: "2020-01-01 00:00:00", q: "x" }, NOW);
-  expect(filter).toEqual({ createdAfter: "2025-11-28 00:00:00", q: "x" });
-});
-
-test("hours without an execution are there, and those with some have their states", () => {
-  const period = choosePeriod({ createdAfter: "2026-11-28 08:10:00" }, NOW);
-  const buckets = toBuckets(period, [
-    { key: "2026-11-28 09:00:00", status: "FAILED", count: 2 },
-    { key: "2026-11-28 09:00:00", status: "SUCCEEDED", count: 3 },
-  ]);
-  expect(buckets.map(({ from, total }) => [from, total])).toEqual([
-    ["2026-11-28 08:00:00", 0],
-    ["2026-11-28 09:00:00", 5],
-    ["2026-11-28 10:00:00", 0],
-  ]);
-  expect(buckets[1]?.counts).toEqual({ FAILED: 2, SUCCEEDED: 3 });
 });

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent, notFound, redirect } from "@tanstack/r
 import { isNotFound } from "../api/explain-error.ts";
 import { pages, q } from "../api/queries.ts";
 import type { Scope } from "../api/scope.tsx";
-import { choosePeriod, executionsSearch, toFilter } from "../execution/filter.ts";
+import { executionsSearch, toFilter } from "../execution/filter.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { organisation, signedIn } from "./root.ts";
 
@@ -14,13 +14,8 @@ const executions = createRoute({
   path: "executions",
   validateSearch: executionsSearch,
   loaderDeps: ({ search: given }) => toFilter(given),
-  loader: ({ context: { load }, deps }) => {
-    const { by, filter } = choosePeriod(deps, Date.now());
-    return Promise.all([
-      load(pages("listExecutions", { query: deps })),
-      load(q("countExecutions", { query: { ...filter, by } })),
-    ]);
-  },
+  // The numbers of the histogram are not waited for: counting may take longer than the list.
+  loader: ({ context: { load }, deps }) => load(pages("listExecutions", { query: deps })),
   component: lazyRouteComponent(() => import("../pages/executions/executions-page.tsx"), "ExecutionsPage"),
 });
 

@@ -1,6 +1,6 @@
 import { Skeleton, Text, Title } from "@mantine/core";
 import { useMemo } from "react";
-import { useText } from "../../api/queries.ts";
+import { useText } from "../../api/content.ts";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { Failure } from "../../ui/failure.tsx";

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import type { ExecutionStatus } from "@platform/contract/execution";
-import type { Bucket } from "../../execution/filter.ts";
+import type { Bucket } from "../../execution/buckets.ts";
 import { toStateWord } from "../../execution/states.ts";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";

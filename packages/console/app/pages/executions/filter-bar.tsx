@@ -1,7 +1,8 @@
 import { Button, Chip, Group, NativeSelect, Pill, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { EXECUTION_STATES } from "../../execution/states.ts";
-import { isFiltered, NO_FILTER, toTimestamp } from "../../execution/filter.ts";
+import { toTimestamp } from "../../execution/buckets.ts";
+import { isFiltered, NO_FILTER } from "../../execution/filter.ts";
 import type { ExecutionsSearch } from "../../execution/filter.ts";
 import { q, useFetched } from "../../api/queries.ts";
 import { useSetSearch } from "../../ui/dialog.tsx";

@@ -1,12 +1,14 @@
-import { Text } from "@mantine/core";
+import { Skeleton, Text } from "@mantine/core";
 import { useState } from "react";
 import type { PointerEvent } from "react";
 import { STATE_WORDS } from "@platform/contract/words.gen";
-import { q, REFRESH_MS, useLoaded } from "../../api/queries.ts";
-import { choosePeriod, toBuckets } from "../../execution/filter.ts";
-import type { Bucket, ExecutionFilter } from "../../execution/filter.ts";
+import { q, REFRESH_MS, useFetched } from "../../api/queries.ts";
+import { choosePeriod, toBuckets } from "../../execution/buckets.ts";
+import type { Bucket } from "../../execution/buckets.ts";
+import type { ExecutionFilter } from "../../execution/filter.ts";
 import { toStateWord } from "../../execution/states.ts";
 import { useSetSearch } from "../../ui/dialog.tsx";
+import { Failure } from "../../ui/failure.tsx";
 import { formatExact, parseTimestamp } from "../../util/times.ts";
 import { formatCount } from "../../util/units.ts";
 import { BucketTable } from "./bucket-table.tsx";
@@ -21,15 +23,20 @@ const STACK = [
   "PENDING",
 ] as const satisfies readonly (keyof typeof STATE_WORDS)[];
 const HEIGHT = 100;
+/** Of the whole, so that nothing moves when the numbers are there. */
+const HEIGHT_PIXELS = 152;
 
 /** How many executions were created when, by their state now. A part that is drawn over, or a row of its table, becomes the filter. */
 export function Histogram({ filter }: { readonly filter: ExecutionFilter }) {
   const setSearch = useSetSearch();
   const period = choosePeriod(filter, Date.now());
-  const { items, total, isComplete } = useLoaded(
+  const { data, error, retry } = useFetched(
     q("countExecutions", { query: { ...period.filter, by: period.by } }),
     { refresh: REFRESH_MS.list },
   );
+  if (error !== null) return <Failure error={error} retry={retry} />;
+  if (data === undefined) return <Skeleton className="histogram" h={HEIGHT_PIXELS} />;
+  const { items, total, isComplete } = data;
   const buckets = toBuckets(period, items);
   const choose = (first: Bucket | undefined, last: Bucket | undefined) => {
     if (first !== undefined && last !== undefined) setSearch({ after: first.from, before: last.to }, "push");

@@ -1,6 +1,6 @@
 import { Alert, Button, Skeleton, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { useText } from "../../api/queries.ts";
+import { useText } from "../../api/content.ts";
 import type { Execution } from "../../execution/advice.ts";
 import { JsonView, SHOWN_BYTES } from "../../execution/json-view.tsx";
 import { Failure } from "../../ui/failure.tsx";
