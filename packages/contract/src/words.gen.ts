@@ -10,7 +10,6 @@ export const STATE_WORDS = {
   UNKNOWN: { isFinal: true, meaning: "the worker was lost while user code may have been running; the outcome is unknown" },
 } as const;
 
-
 /** Why the code of an execution has not begun. */
 // oxfmt-ignore
 export const WAITING_WORDS = {
@@ -24,7 +23,6 @@ export const WAITING_WORDS = {
   RETRY: "an attempt failed, and the next one follows after a pause, as its service has chosen",
   PREPARING: "its worker builds the environment of its version, or fetches its input",
 } as const;
-
 
 /** Codes of executions that did not succeed. */
 // oxfmt-ignore
@@ -44,7 +42,6 @@ export const FAILURE_WORDS = {
   DATA_REFERENCE_UNAVAILABLE: "A referenced input was no longer available when the execution began.",
   WORKER_LOST: "The worker was lost while user code may have been running; the outcome is unknown.",
 } as const;
-
 
 /** Codes of builds that made no version. */
 // oxfmt-ignore
