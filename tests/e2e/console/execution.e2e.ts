@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
 import { findBarriers, findCutText } from "./support/axe.ts";
 import { openConsole, WIDTHS } from "./support/open-console.ts";
-import type { ConsoleWorld, Visit } from "./support/open-console.ts";
+import type { ConsoleWorld } from "./support/open-console.ts";
 
 const PROGRAM = `
 import os, sys, time
@@ -26,6 +26,8 @@ def run(data, params):
     return {"big": 12345678901234567890, "sum": params.get("n", 0) + 1, "html": "<img src=x onerror=alert(1)>"}
 `;
 const HOUR_MS = 3_600_000;
+
+type Visit = Awaited<ReturnType<ConsoleWorld["visit"]>>;
 
 let world: ConsoleWorld;
 let slug: string;

@@ -34,7 +34,6 @@ beforeAll(async () => {
     ...Array.from({ length: FAILED }, () => ({ params: { fails: true } })),
   ];
   await expectOk(world.api("POST", `/jobs/batch?serviceKey=${serviceKey}`, { items }));
-  await expect.poll(() => count("status=PENDING&status=RUNNING")).toBe(0);
 });
 afterAll(() => world?.close());
 
@@ -55,6 +54,7 @@ async function listAll(query: string): Promise<readonly string[]> {
 }
 
 test("executions filtered by state and time match the API's answer, page to the end, and survive Back", async () => {
+  await expect.poll(() => count("status=PENDING&status=RUNNING")).toBe(0);
   const { page, open, complaints } = await world.visit();
   const rows = page.getByRole("table", { name: "Executions", exact: true }).locator("tbody tr");
   const shownIds = () => rows.evaluateAll((all) => all.map((row) => row.getAttribute("data-key")));

@@ -71,9 +71,11 @@ function useLaidOut(text: string): LaidOutJson | null | undefined {
   useEffect(() => {
     const gone = new AbortController();
     const pause = () => new Promise<void>((resolve) => setTimeout(resolve));
-    void layOutJson(text, pause).then((as) => {
+    const layOut = async () => {
+      const as = await layOutJson(text, pause);
       if (!gone.signal.aborted) setDone({ of: text, as });
-    });
+    };
+    void layOut();
     return () => gone.abort();
   }, [text]);
   return done?.of === text ? done.as : undefined;

@@ -25,8 +25,7 @@ export function LogView({ log, fileName }: LogViewProps) {
   const [isWrapped, setIsWrapped] = useState(false);
   const words = useDeferredValue(sought);
   const lines = useMemo(() => selectLines(log.lines, severity, words), [log.lines, severity, words]);
-  const region = useRef<HTMLDivElement>(null);
-  const { isFollowing, follow, onScroll } = useFollow(region);
+  const { region, isFollowing, follow, onScroll } = useFollow();
   return (
     <div>
       <Group gap="sm" mb="xs" align="flex-end">
@@ -74,7 +73,8 @@ export function LogView({ log, fileName }: LogViewProps) {
 }
 
 /** Stays at the end as long as the reader does not scroll up. */
-function useFollow(region: RefObject<HTMLDivElement | null>) {
+function useFollow() {
+  const region = useRef<HTMLDivElement>(null);
   const [isFollowing, setIsFollowing] = useState(true);
   // Read by the layout of new lines, which can come before React has drawn what a scroll has changed.
   const following = useRef(true);
@@ -93,6 +93,7 @@ function useFollow(region: RefObject<HTMLDivElement | null>) {
     if (following.current) goToEnd();
   });
   return {
+    region,
     isFollowing,
     follow: () => {
       setFollowing(true);
@@ -119,6 +120,7 @@ interface LinesProps {
 }
 
 function Lines({ lines, isWrapped, region, onScroll }: LinesProps) {
+  // oxlint-disable-next-line react/incompatible-library -- It concerns React's compiler, which this console is not built with.
   const rows = useVirtualizer({
     count: lines.length,
     getScrollElement: () => region.current,

@@ -272,18 +272,34 @@ function collect(
   into: Collected,
 ): void {
   if (into.found.length >= into.most) return;
-  if (before?.kind === "object" && after?.kind === "object") {
-    for (const key of new Set([...before.members.keys(), ...after.members.keys()]))
-      collect(before.members.get(key), after.members.get(key), `${path}/${escapePointer(key)}`, into);
-    return;
-  }
-  if (before?.kind === "array" && after?.kind === "array") {
-    const length = Math.max(before.items.length, after.items.length);
-    for (let at = 0; at < length; at += 1) collect(before.items[at], after.items[at], `${path}/${at}`, into);
-    return;
-  }
+  if (before !== undefined && after !== undefined && collectWithin(before, after, path, into)) return;
   if (!isSameScalar(before, after))
     into.found.push({ path, before: before?.text ?? null, after: after?.text ?? null });
+}
+
+/** false: they are not both objects, or both arrays. */
+function collectWithin(before: ExactValue, after: ExactValue, path: string, into: Collected): boolean {
+  if (before.kind === "object" && after.kind === "object") {
+    collectMembers(before, after, path, into);
+    return true;
+  }
+  if (before.kind === "array" && after.kind === "array") {
+    collectItems(before, after, path, into);
+    return true;
+  }
+  return false;
+}
+
+type Of<K extends ExactValue["kind"]> = Extract<ExactValue, { readonly kind: K }>;
+
+function collectMembers(before: Of<"object">, after: Of<"object">, path: string, into: Collected): void {
+  for (const key of new Set([...before.members.keys(), ...after.members.keys()]))
+    collect(before.members.get(key), after.members.get(key), `${path}/${escapePointer(key)}`, into);
+}
+
+function collectItems(before: Of<"array">, after: Of<"array">, path: string, into: Collected): void {
+  const length = Math.max(before.items.length, after.items.length);
+  for (let at = 0; at < length; at += 1) collect(before.items[at], after.items[at], `${path}/${at}`, into);
 }
 
 function isSameScalar(before: ExactValue | undefined, after: ExactValue | undefined): boolean {

@@ -1,7 +1,7 @@
 import { Skeleton, Text } from "@mantine/core";
 import { useState } from "react";
 import type { PointerEvent } from "react";
-import { STATE_WORDS } from "@platform/contract/words.gen";
+import type { ExecutionStatus } from "@platform/contract/execution";
 import { q, REFRESH_MS, useFetched } from "../../api/queries.ts";
 import { choosePeriod, toBuckets } from "../../execution/buckets.ts";
 import type { Bucket } from "../../execution/buckets.ts";
@@ -9,6 +9,7 @@ import type { ExecutionFilter } from "../../execution/filter.ts";
 import { toStateWord } from "../../execution/states.ts";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { Failure } from "../../ui/failure.tsx";
+import { useNow } from "../../ui/time.tsx";
 import { formatExact, parseTimestamp } from "../../util/times.ts";
 import { formatCount } from "../../util/units.ts";
 import { BucketTable } from "./bucket-table.tsx";
@@ -21,7 +22,7 @@ const STACK = [
   "UNKNOWN",
   "RUNNING",
   "PENDING",
-] as const satisfies readonly (keyof typeof STATE_WORDS)[];
+] as const satisfies readonly ExecutionStatus[];
 const HEIGHT = 100;
 /** Of the whole, so that nothing moves when the numbers are there. */
 const HEIGHT_PIXELS = 152;
@@ -29,7 +30,7 @@ const HEIGHT_PIXELS = 152;
 /** How many executions were created when, by their state now. A part that is drawn over, or a row of its table, becomes the filter. */
 export function Histogram({ filter }: { readonly filter: ExecutionFilter }) {
   const setSearch = useSetSearch();
-  const period = choosePeriod(filter, Date.now());
+  const period = choosePeriod(filter, useNow());
   const { data, error, retry } = useFetched(
     q("countExecutions", { query: { ...period.filter, by: period.by } }),
     { refresh: REFRESH_MS.list },
@@ -122,31 +123,31 @@ function Bars({ buckets, label, choose }: BarsProps) {
 }
 
 function Bar({ bucket, at, most }: { readonly bucket: Bucket; readonly at: number; readonly most: number }) {
-  let top = HEIGHT;
   return (
     <g>
       <title>{describeBucket(bucket)}</title>
       {/* The whole height can be pointed at, also where there is no bar. */}
       <rect className="histogram-place" x={at} width={1} y={0} height={HEIGHT} />
-      {STACK.map((status) => {
-        const count = bucket.counts[status] ?? 0;
-        if (count === 0) return null;
-        // Never so thin that it cannot be seen.
-        const height = Math.max(2, (count / most) * (HEIGHT - 4));
-        top -= height;
-        return (
-          <rect
-            key={status}
-            data-state={status}
-            x={at + 0.1}
-            width={0.8}
-            y={Math.max(0, top)}
-            height={height}
-          />
-        );
-      })}
+      {stack(bucket, most).map(({ status, top, height }) => (
+        <rect key={status} data-state={status} x={at + 0.1} width={0.8} y={top} height={height} />
+      ))}
     </g>
   );
+}
+
+/** The parts of a bar, one on the other. */
+function stack({ counts }: Bucket, most: number) {
+  const parts: { readonly status: ExecutionStatus; readonly top: number; readonly height: number }[] = [];
+  let top = HEIGHT;
+  for (const status of STACK) {
+    const count = counts[status] ?? 0;
+    if (count === 0) continue;
+    // Never so thin that it cannot be seen.
+    const height = Math.max(2, (count / most) * (HEIGHT - 4));
+    top = Math.max(0, top - height);
+    parts.push({ status, top, height });
+  }
+  return parts;
 }
 
 function describeBucket({ from, counts }: Bucket): string {
