@@ -29,7 +29,7 @@ export async function readText<K extends TextOperation>(
     "x-requested-by": "console",
     ...(scope.organisation === null ? {} : { "x-organizationid": scope.organisation.id }),
   };
-  const client: unknown = createClient({ [op]: route } as never, {
+  const client: unknown = createClient({ [op]: route }, {
     baseUrl: API_PATH,
     headers: () => headers,
   });
