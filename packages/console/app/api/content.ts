@@ -29,10 +29,13 @@ export async function readText<K extends TextOperation>(
     "x-requested-by": "console",
     ...(scope.organisation === null ? {} : { "x-organizationid": scope.organisation.id }),
   };
-  const client: unknown = createClient({ [op]: route }, {
-    baseUrl: API_PATH,
-    headers: () => headers,
-  });
+  const client: unknown = createClient(
+    { [op]: route },
+    {
+      baseUrl: API_PATH,
+      headers: () => headers,
+    },
+  );
   const send = (client as Readonly<Record<string, Call>>)[op];
   if (send === undefined) throw new Error(`There is no operation ${op}.`);
   return (await send(request)).text();

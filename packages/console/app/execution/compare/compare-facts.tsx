@@ -53,7 +53,13 @@ export function CompareFacts({ first, second }: { readonly first: Execution; rea
       <Title order={2} fz="lg" mb="xs">
         Facts
       </Title>
-      <DataTable label="Facts of both" columns={columns} rows={FACTS} rowKey={({ name }) => name} empty={null} />
+      <DataTable
+        label="Facts of both"
+        columns={columns}
+        rows={FACTS}
+        rowKey={({ name }) => name}
+        empty={null}
+      />
     </section>
   );
 }
