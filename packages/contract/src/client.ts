@@ -191,7 +191,8 @@ function describeWishes({ prefer, idempotencyKey }: AnyRequest): Readonly<Record
   };
 }
 
-function isRawJson(body: unknown): body is RawJson {
+/** Whether a body is JSON text already. */
+export function isRawJson(body: unknown): body is RawJson {
   return (
     typeof body === "object" &&
     body !== null &&

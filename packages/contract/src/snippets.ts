@@ -1,3 +1,4 @@
+import { isRawJson } from "./client.ts";
 import type { Route } from "./client.ts";
 
 /** A request that is to be shown as a program. */
@@ -36,6 +37,11 @@ function escapeCodePoint(character: string): string {
     : `\\u${point.toString(16).padStart(4, "0")}`;
 }
 
+/** The body as it is sent: JSON text that the caller has is sent unchanged. */
+function toText(body: unknown): string {
+  return isRawJson(body) ? body.json : JSON.stringify(body);
+}
+
 /** The request as a command of curl, for a POSIX shell. */
 export function toCurl({ route, baseUrl, request, headers = {} }: ShownRequest): string {
   const lines = [
@@ -45,7 +51,7 @@ export function toCurl({ route, baseUrl, request, headers = {} }: ShownRequest):
   for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quoteShell(`${name}: ${value}`)}`);
   if (request.body !== undefined) {
     lines.push("-H 'Content-Type: application/json'");
-    lines.push(`--data-binary ${quoteShell(JSON.stringify(request.body))}`);
+    lines.push(`--data-binary ${quoteShell(toText(request.body))}`);
   }
   return lines.join(" \\\n  ");
 }
@@ -69,7 +75,7 @@ export function toPython({ route, baseUrl, request, headers = {} }: ShownRequest
     `        "Authorization": "Bearer " + os.environ["${TOKEN}"],`,
     ...lines,
     "    },",
-    ...(hasBody ? [`    data=${quotePython(JSON.stringify(request.body))}.encode(),`] : []),
+    ...(hasBody ? [`    data=${quotePython(toText(request.body))}.encode(),`] : []),
     ")",
     "with urllib.request.urlopen(request) as response:",
     "    print(json.dumps(json.load(response), indent=2))",

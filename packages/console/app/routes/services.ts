@@ -25,6 +25,20 @@ const newService = createRoute({
   component: lazyRouteComponent(() => import("../pages/services/new-service-page.tsx"), "NewServicePage"),
 });
 
+const trySearch = search({ version: text() });
+
+const tryService = createRoute({
+  getParentRoute: () => organisation,
+  path: "services/$key/try",
+  validateSearch: trySearch,
+  loader: ({ context: { load }, params: { key } }) =>
+    Promise.all([
+      load(q("getService", { params: { key } })),
+      load(pages("listVersions", { params: { key } })),
+    ]),
+  component: lazyRouteComponent(() => import("../pages/services/try-page.tsx"), "TryPage"),
+});
+
 const service = createRoute({
   getParentRoute: () => organisation,
   path: "services/$key",
@@ -47,4 +61,4 @@ const version = createRoute({
 });
 
 /** Services, their versions and builds. */
-export const serviceRoutes = [services, newService, service, version] as const;
+export const serviceRoutes = [services, newService, service, tryService, version] as const;

@@ -2,10 +2,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import { pages, q, REFRESH_MS, useChange, useLoaded, useLoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { UploadProject } from "../../forms/upload-project.tsx";
+import { Can } from "../../ui/can.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
-import { AppLink } from "../../ui/link.tsx";
+import { AppLink, ButtonLink } from "../../ui/link.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
@@ -37,6 +38,13 @@ export function ServicePage() {
             <CopyAs op="getService" request={{ params: { key } }} id={key} />
             {versions.items.length === 0 && <Delete serviceKey={key} name={service.name} />}
             <Publish service={service} />
+            {service.latestVersion !== null && (
+              <Can op="startJob">
+                <ButtonLink to="/o/$org/services/$key/try" params={{ org, key }} variant="default">
+                  Try it
+                </ButtonLink>
+              </Can>
+            )}
             <OpenButton op="createVersion" set={{ new: "version" }}>
               New version
             </OpenButton>

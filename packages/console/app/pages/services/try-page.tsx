@@ -1,0 +1,70 @@
+import { Select, Skeleton } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { pages, q, useFetched, useLoaded, useLoadedPages } from "../../api/queries.ts";
+import { useSetSearch } from "../../ui/dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { AppLink } from "../../ui/link.tsx";
+import { PageHeader } from "../../ui/page-header.tsx";
+import { TryForm } from "./try-form.tsx";
+
+const route = getRouteApi("/in/o/$org/services/$key/try");
+
+/** Starts a version as a job of the organisation, with the project's example to begin with. */
+export function TryPage() {
+  const { org, key } = route.useParams();
+  const { version: chosen } = route.useSearch();
+  const setSearch = useSetSearch();
+  const service = useLoaded(q("getService", { params: { key } }));
+  const versions = useLoadedPages(pages("listVersions", { params: { key } }));
+  const live = versions.items.filter(({ status }) => status === "LIVE").map(({ version }) => version);
+  const version = live.find((one) => one === chosen) ?? service.latestVersion;
+  return (
+    <>
+      <PageHeader
+        title={`Try ${service.name}`}
+        above={[
+          <AppLink key="all" to="/o/$org/services" params={{ org }}>
+            Services
+          </AppLink>,
+          <AppLink key="service" to="/o/$org/services/$key" params={{ org, key }}>
+            {service.name}
+          </AppLink>,
+        ]}
+        description="It runs as a job of your organisation: no application and no subscription is needed."
+      />
+      {version === null ? (
+        <EmptyState title="No live version" command="platform up">
+          Nothing can be started until a version has been built.
+        </EmptyState>
+      ) : (
+        <>
+          <Select
+            label="Version"
+            data={live}
+            value={version}
+            onChange={(value) => setSearch({ version: value ?? undefined })}
+            allowDeselect={false}
+            maw={200}
+            mb="md"
+          />
+          <ExampleOf key={version} serviceKey={key} version={version} />
+        </>
+      )}
+    </>
+  );
+}
+
+function ExampleOf({ serviceKey, version }: { readonly serviceKey: string; readonly version: string }) {
+  const { data, error, retry } = useFetched(q("getVersion", { params: { key: serviceKey, version } }));
+  if (error !== null) return <Failure error={error} retry={retry} />;
+  if (data === undefined) return <Skeleton height={320} />;
+  return (
+    <TryForm
+      serviceKey={serviceKey}
+      version={version}
+      example={JSON.stringify(data.exampleInput ?? { data: {}, params: {} }, null, 2)}
+      inputSchema={data.inputSchema}
+    />
+  );
+}
