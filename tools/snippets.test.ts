@@ -109,3 +109,10 @@ test("a read has no method and no body of its own", () => {
     toCurl({ route: { method: "GET", path: "/me" }, baseUrl: "https://example.org/api", request: {} }),
   ).toBe('curl https://example.org/api/me \\\n  -H "Authorization: Bearer $PLATFORM_TOKEN"');
 });
+
+test("JSON text that the caller has is shown unchanged", () => {
+  const route = { method: "POST", path: "/jobs" } as const;
+  const shown = { route, baseUrl: "https://example.org/api", request: { body: { json: '{"n": 1e400}' } } };
+  expect(toCurl(shown)).toContain(`'{"n": 1e400}'`);
+  expect(toPython(shown)).toContain("1e400");
+});

@@ -10,6 +10,17 @@ def run(data: dict[str, int]) -> int:
     """Adds up."""
     return sum(data.values())
 `;
+const ECHO = `
+from typing import TypedDict
+
+
+class Numbered(TypedDict):
+    number: int
+
+
+def run(data: Numbered) -> int:
+    return data["number"]
+`;
 const DESCRIBED = JSON.stringify({
   name: "adding",
   runtime: "PYTHON_TEMPLATE",
@@ -57,6 +68,33 @@ test("a ZIP file of platform compress becomes a live version, with its build log
   expect(await page.title()).not.toContain("hijacked");
   expect(await page.locator("a[href^='javascript']").count()).toBe(0);
   expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
+});
+
+test("a service is tried with the example of its project, a wrong type is refused at its field, and no digit is lost", async () => {
+  const { page, open, complaints } = await world.visit();
+  const { body: me } = await world.api<{ readonly organization: { readonly slug: string } }>("GET", "/me");
+  const { slug } = me.organization;
+  const project = await world.createProject("echoing", ECHO, {
+    "input/data.json": '{"number": 1}',
+    "input/params.json": "{}",
+  });
+  const { serviceKey } = await world.deploy(project);
+  await open(`/o/${slug}/services/${serviceKey}`);
+  await page.getByRole("link", { name: "Try it" }).click();
+  const input = page.getByRole("textbox", { name: "Input" });
+  await expect.poll(() => input.inputValue()).toContain('"number": 1');
+  await input.fill('{"data": {"number": "one"}}');
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.getByText("/data/number").waitFor();
+  await input.fill("{");
+  expect(await page.getByRole("button", { name: "Run" }).isDisabled()).toBe(true);
+  await input.fill('{"data": {"number": 12345678901234567890}}');
+  await page.getByRole("tab", { name: "curl" }).click();
+  await page.getByRole("region", { name: "curl command" }).getByText("12345678901234567890").waitFor();
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.waitForURL(/\/executions\/[0-9a-f-]{36}/u);
+  await page.getByText("12345678901234567890").first().waitFor();
+  expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
 });
 
 test("an archive without platform.json is refused before anything is sent, and a broken build says why", async () => {
