@@ -3,6 +3,7 @@ import { applicationRoutes } from "./routes/applications.ts";
 import { dataPoolRoutes } from "./routes/data-pools.ts";
 import { executionRoutes, shortLinkRoutes } from "./routes/executions.ts";
 import { homeRoutes } from "./routes/home.ts";
+import { marketplaceRoutes } from "./routes/marketplace.ts";
 import { organisation, root, signedIn } from "./routes/root.ts";
 import { serviceRoutes } from "./routes/services.ts";
 import { openRoutes, ownRoutes } from "./routes/session.ts";
@@ -17,6 +18,7 @@ export const routeTree = root.addChildren([
     organisation.addChildren([
       ...homeRoutes,
       ...serviceRoutes,
+      ...marketplaceRoutes,
       ...applicationRoutes,
       ...dataPoolRoutes,
       ...executionRoutes,

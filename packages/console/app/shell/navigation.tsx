@@ -1,5 +1,12 @@
 import { Text } from "@mantine/core";
-import { IconApps, IconCode, IconDatabase, IconHome, IconPlayerPlay } from "@tabler/icons-react";
+import {
+  IconApps,
+  IconBuildingStore,
+  IconCode,
+  IconDatabase,
+  IconHome,
+  IconPlayerPlay,
+} from "@tabler/icons-react";
 import { can } from "@platform/contract/permissions";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import type { OperationId } from "../api/client.ts";
@@ -17,6 +24,13 @@ const GROUPS = [
   {
     name: "Use",
     pages: [
+      {
+        to: "/o/$org/marketplace",
+        label: "Marketplace",
+        icon: IconBuildingStore,
+        op: "listMarketplace",
+        key: "m",
+      },
       { to: "/o/$org/applications", label: "Applications", icon: IconApps, op: "listApplications", key: "a" },
       { to: "/o/$org/data-pools", label: "Data pools", icon: IconDatabase, op: "listDataPools", key: "d" },
     ],

@@ -1,0 +1,86 @@
+import { Group, Select, Stack, Text } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import type { ClientLanguage, MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
+import { CopyLine } from "../../ui/copy-button.tsx";
+import { useSetSearch } from "../../ui/dialog.tsx";
+import { DownloadButton } from "../../ui/download-button.tsx";
+import { Facts } from "../../ui/facts.tsx";
+
+const route = getRouteApi("/in/o/$org/marketplace/$key");
+
+/** How each client is installed, in the folder into which its ZIP file is unpacked. */
+const CLIENTS: readonly {
+  readonly language: ClientLanguage;
+  readonly label: string;
+  readonly needs: string;
+  readonly install: string;
+}[] = [
+  { language: "java", label: "Java", needs: "Java 17, Maven", install: "mvn -q -B package" },
+  {
+    language: "python",
+    label: "Python",
+    needs: "Python 3.11, no dependency",
+    install: "pip install --no-index .",
+  },
+  {
+    language: "javascript",
+    label: "JavaScript",
+    needs: "Node.js 18, no dependency",
+    install: "node example/example.js",
+  },
+];
+
+/** Packages that call one version, with types of its input and result. */
+export function Clients({ of: { serviceKey, serviceName, versions } }: { readonly of: MarketplaceEntry }) {
+  const { version: wanted } = route.useSearch();
+  const setSearch = useSetSearch();
+  const [latest] = versions;
+  const version = versions.find((one) => one.version === wanted)?.version ?? latest?.version;
+  if (version === undefined) return <Text c="dimmed">There is no live version.</Text>;
+  const params = { key: serviceKey, version };
+  return (
+    <Stack maw={720}>
+      <Text c="dimmed">
+        A client starts executions, waits for them and fetches their results, with types of the version&apos;s
+        input and result. It needs an access key of an application that has subscribed.
+      </Text>
+      <Select
+        label="Version"
+        data={versions.map((one) => one.version)}
+        value={version}
+        onChange={(value) => setSearch({ version: value === latest?.version ? undefined : value })}
+        allowDeselect={false}
+        maw={200}
+      />
+      <Facts
+        of={Object.fromEntries(
+          CLIENTS.map(({ language, label, needs, install }) => [
+            needs,
+            <Group key={language}>
+              <DownloadButton
+                op="downloadClient"
+                fileName={`${serviceName}-${version}-${language}.zip`}
+                ask={(api) => api.downloadClient({ params: { ...params, language } })}
+              >
+                {label}
+              </DownloadButton>
+              <CopyLine text={install} what={`command for ${label}`} />
+            </Group>,
+          ]),
+        )}
+      />
+      <Group>
+        <DownloadButton
+          op="downloadOpenApi"
+          fileName={`${serviceName}-${version}-openapi.json`}
+          ask={(api) => api.downloadOpenApi({ params })}
+        >
+          OpenAPI document
+        </DownloadButton>
+        <Text fz="sm" c="dimmed">
+          For generators of clients in other languages
+        </Text>
+      </Group>
+    </Stack>
+  );
+}

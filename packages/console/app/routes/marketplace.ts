@@ -1,0 +1,32 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { pages, q } from "../api/queries.ts";
+import { oneOf, search, text } from "../util/url-state.ts";
+import { organisation } from "./root.ts";
+
+const marketplaceSearch = search({ q: text(), tag: text(), price: oneOf("free") });
+const entrySearch = search({
+  tab: oneOf("description", "plans", "schemas", "versions", "clients"),
+  version: text(),
+  new: oneOf("subscription"),
+  plan: text(),
+});
+
+const marketplace = createRoute({
+  getParentRoute: () => organisation,
+  path: "marketplace",
+  validateSearch: marketplaceSearch,
+  loaderDeps: ({ search: query }) => query,
+  loader: ({ context: { load }, deps }) => load(pages("listMarketplace", { query: deps })),
+  component: lazyRouteComponent(() => import("../pages/marketplace/marketplace-page.tsx"), "MarketplacePage"),
+});
+
+const entry = createRoute({
+  getParentRoute: () => organisation,
+  path: "marketplace/$key",
+  validateSearch: entrySearch,
+  loader: ({ context: { load }, params: { key } }) => load(q("getMarketplaceEntry", { params: { key } })),
+  component: lazyRouteComponent(() => import("../pages/marketplace/entry-page.tsx"), "EntryPage"),
+});
+
+/** What can be subscribed to. */
+export const marketplaceRoutes = [marketplace, entry] as const;

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { describePrice, listLimits } from "./plan-words.ts";
+
+const FREE = { currency: null, monthly: "0", perExecution: "0.00", perCpuSecond: "0" };
+const NO_LIMITS = { perMonth: null, perMinute: null, concurrent: null, applications: null };
+
+test("a plan without any price is free", () => {
+  expect(describePrice(FREE)).toBe("Free");
+});
+
+test("prices are shown digit by digit, those that are zero are left out", () => {
+  const paid = { ...FREE, currency: "EUR", monthly: "10", perCpuSecond: "0.000001" };
+  expect(describePrice(paid)).toBe("10 EUR a month + 0.000001 EUR a CPU-second");
+});
+
+test("each limit is a line, in the unit of the plan", () => {
+  const limits = { ...NO_LIMITS, perMonth: 5, concurrent: 2 };
+  expect(listLimits({ unit: "cpu-second", included: 3, limits })).toEqual([
+    "3 CPU-seconds a month included",
+    "At most 5 CPU-seconds a month",
+    "At most 2 executions at one time",
+  ]);
+  expect(listLimits({ unit: "execution", included: 0, limits: NO_LIMITS })).toEqual([]);
+});

@@ -1,0 +1,34 @@
+import type { Plan } from "@platform/contract/platform-api/plans";
+import { formatCount } from "./units.ts";
+
+type Terms = Pick<Plan, "currency" | "monthly" | "perExecution" | "perCpuSecond">;
+
+/** What a plan costs, in words. Amounts are shown digit by digit, as they are charged. */
+export function describePrice({ currency, monthly, perExecution, perCpuSecond }: Terms): string {
+  const parts = [
+    [monthly, "a month"],
+    [perExecution, "an execution"],
+    [perCpuSecond, "a CPU-second"],
+  ] as const;
+  const words = parts
+    .filter(([amount]) => !isZero(amount))
+    .map(([amount, per]) => `${amount} ${currency ?? ""} ${per}`.replaceAll(/ {2,}/gu, " "));
+  return words.length === 0 ? "Free" : words.join(" + ");
+}
+
+function isZero(amount: string): boolean {
+  return !/[1-9]/u.test(amount);
+}
+
+/** What a plan includes, and what it allows at most: a line each. */
+export function listLimits({ unit, included, limits }: Pick<Plan, "unit" | "included" | "limits">): string[] {
+  const units = unit === "execution" ? "executions" : "CPU-seconds";
+  const { perMonth, perMinute, concurrent, applications } = limits;
+  return [
+    ...(included > 0 ? [`${formatCount(included)} ${units} a month included`] : []),
+    ...(perMonth === null ? [] : [`At most ${formatCount(perMonth)} ${units} a month`]),
+    ...(perMinute === null ? [] : [`At most ${formatCount(perMinute)} starts a minute`]),
+    ...(concurrent === null ? [] : [`At most ${formatCount(concurrent)} executions at one time`]),
+    ...(applications === null ? [] : [`For at most ${formatCount(applications)} of your applications`]),
+  ];
+}

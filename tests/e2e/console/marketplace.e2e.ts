@@ -1,0 +1,147 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findBarriers, findCutText } from "./support/axe.ts";
+import { WIDTHS, openConsole } from "./support/open-console.ts";
+import type { ConsoleWorld } from "./support/open-console.ts";
+
+const PROGRAM = `
+def run(data: dict[str, int]) -> int:
+    """Adds up."""
+    return sum(data.values())
+`;
+const DESCRIBED = JSON.stringify({
+  name: "adding",
+  runtime: "PYTHON_TEMPLATE",
+  resources: { cpu: 0.25, memory: 0.25 },
+  descriptionFile: "README.md",
+});
+const README = `# Adding
+
+<script>document.title = 'hijacked'</script>
+<img src="x" onerror="document.title = 'hijacked'">
+
+[more](javascript:document.title='hijacked') ![shot](https://elsewhere.example/seen.png)
+`;
+/** Words of the provider, which stand on pages of others. */
+const TITLE = "Adding <img src=x onerror=alert(1)> up";
+
+let world: ConsoleWorld;
+let serviceKey: string;
+beforeAll(async () => {
+  world = await openConsole();
+  const files = { "platform.json": DESCRIBED, "README.md": README };
+  ({ serviceKey } = await world.deploy(await world.createProject("adding", PROGRAM, files)));
+  const calls = [
+    [
+      "PUT",
+      "/listing",
+      { title: TITLE, summary: "Sums of numbers", tags: ["numbers"], contact: "a@b.example" },
+    ],
+    ["POST", "/publish", { scope: "marketplace" }],
+    [
+      "PUT",
+      "/plans/paid",
+      { name: "Paid", currency: "EUR", monthly: "10", perExecution: "0.0025", limits: { perMonth: 1000 } },
+    ],
+  ] as const;
+  for (const [method, path, body] of calls) {
+    const { status } = await world.api(method, `/services/${serviceKey}${path}`, body);
+    if (status >= 300) throw new Error(`${method} ${path} was answered ${status}`);
+  }
+});
+afterAll(() => world.close());
+
+test("another organisation finds the service, chooses a plan, then an application, and reads the endpoint URL in that application's subscriptions", async () => {
+  const { slug } = await world.createOrganisation("Customer");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/marketplace`);
+  await page.getByRole("searchbox", { name: "Search the marketplace" }).fill("number");
+  await page.getByRole("checkbox", { name: "With a free plan" }).check();
+  await page.waitForURL(/q=number.*price=free|price=free.*q=number/u);
+  await page.getByRole("link", { name: TITLE }).click();
+  await page.getByRole("heading", { level: 1, name: TITLE }).waitFor();
+
+  await page.getByRole("tab", { name: "Plans" }).click();
+  await page.getByText("10 EUR a month + 0.0025 EUR an execution").waitFor();
+  await page.getByRole("button", { name: "Subscribe", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
+  await dialog.getByRole("radio", { name: /^Paid/u }).check();
+  await dialog.getByRole("button", { name: "Next" }).click();
+  await dialog.getByLabel("Name").fill("nightly");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByRole("button", { name: "Subscribe" }).click();
+  await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
+  const url = await dialog.locator(".mono").textContent();
+  expect(url).toContain("/1.0.0/");
+  await dialog.getByRole("link", { name: "Open the application" }).click();
+
+  await page.getByRole("heading", { level: 1, name: "nightly" }).waitFor();
+  const row = page.getByRole("row").filter({ hasText: "adding" });
+  await row.getByText("Paid").waitFor();
+  expect(await row.locator(".mono").textContent()).toBe(url);
+  expect(complaints).toEqual([]);
+});
+
+test("what a provider writes runs nowhere on the pages of others", async () => {
+  const { slug } = await world.createOrganisation("Careful");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/marketplace/${serviceKey}`);
+  await page.getByRole("heading", { level: 2, name: "Adding" }).waitFor();
+  expect(await page.title()).toBe(`${TITLE} · Platform`);
+  expect(await page.locator(".prose :is(script, img)").count()).toBe(0);
+  expect(await page.locator("a[href^='javascript']").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test("clients in three languages and the OpenAPI document are downloaded from the page", async () => {
+  const { slug } = await world.createOrganisation("Programming");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/marketplace/${serviceKey}?tab=clients`);
+  const save = async (button: string) => {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: button, exact: true }).click(),
+    ]);
+    return { name: download.suggestedFilename(), content: await readFile(await download.path()) };
+  };
+  for (const label of ["Java", "Python", "JavaScript"]) {
+    const { name, content } = await save(label);
+    expect(name).toBe(`adding-1.0.0-${label.toLowerCase()}.zip`);
+    expect(content.subarray(0, 2).toString()).toBe("PK");
+  }
+  const { content } = await save("OpenAPI document");
+  expect(JSON.parse(content.toString())).toHaveProperty("openapi");
+  expect(complaints).toEqual([]);
+});
+
+test("filters that match nothing are taken out by one button, and a tag by its own", async () => {
+  const { slug } = await world.createOrganisation("Searching");
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/marketplace?q=nothing-of-this-name&tag=numbers`);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.getByRole("link", { name: TITLE }).waitFor();
+  expect(await page.getByRole("searchbox").inputValue()).toBe("");
+  await page.getByRole("link", { name: "numbers", exact: true }).click();
+  await page.getByRole("button", { name: "Remove the tag numbers" }).click();
+  await page.waitForURL(new RegExp(`/o/${slug}/marketplace$`, "u"));
+});
+
+test("the pages of the marketplace pass axe, and nothing of them is cut, in both schemes and at both widths", async () => {
+  const { slug } = await world.createOrganisation("Seen");
+  const found: string[] = [];
+  const paths = ["?tag=numbers", "?q=absent", ...["", "plans", "schemas", "versions", "clients"].map(toTab)];
+  for (const scheme of ["light", "dark"] as const)
+    for (const width of Object.values(WIDTHS)) {
+      const { page, open, context } = await world.visit({ scheme, width });
+      for (const path of [...paths, `/${serviceKey}?tab=plans&new=subscription`]) {
+        await open(`/o/${slug}/marketplace${path}`);
+        found.push(...(await findBarriers(page)), ...(await findCutText(page)));
+      }
+      await context.close();
+    }
+  expect(found).toEqual([]);
+});
+
+function toTab(tab: string): string {
+  return `/${serviceKey}${tab === "" ? "" : `?tab=${tab}`}`;
+}
