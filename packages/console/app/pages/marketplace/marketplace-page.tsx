@@ -27,7 +27,7 @@ export function MarketplacePage() {
         description="Services that applications of this organisation can subscribe to."
       />
       {/* What is typed leads the URL, so that only another field can show another text. */}
-      <Filters key={resets} />
+      <Filters key={resets} isEmpty={resets > 0} />
       {services.items.length === 0 ? (
         isFiltered ? (
           <NothingFound showAll={showAll} />
@@ -42,7 +42,7 @@ export function MarketplacePage() {
 }
 
 /** What the filters are, each with what takes it out. */
-function Filters() {
+function Filters({ isEmpty }: { readonly isEmpty: boolean }) {
   const { q: words, tag, price } = route.useSearch();
   const setSearch = useSetSearch();
   return (
@@ -53,7 +53,7 @@ function Filters() {
         type="search"
         maxLength={200}
         miw={260}
-        defaultValue={words ?? ""}
+        defaultValue={isEmpty ? "" : (words ?? "")}
         onChange={({ currentTarget: { value } }) => setSearch({ q: value.trim() || undefined })}
         data-filter
       />
