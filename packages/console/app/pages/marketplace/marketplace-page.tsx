@@ -59,7 +59,7 @@ function Filters({ isEmpty }: { readonly isEmpty: boolean }) {
       />
       <Checkbox
         label="With a free plan"
-        checked={price === "free"}
+        defaultChecked={!isEmpty && price === "free"}
         onChange={({ currentTarget: { checked } }) => setSearch({ price: checked ? "free" : undefined })}
       />
       {tag !== undefined && (
