@@ -38,7 +38,7 @@ export function Plans({ plans }: { readonly plans: readonly Plan[] }) {
 }
 
 /** What a plan costs, allows, and says of itself. */
-export function PlanTerms({ of: plan }: { readonly of: Plan }) {
+function PlanTerms({ of: plan }: { readonly of: Plan }) {
   const limits = listLimits(plan);
   return (
     <Stack gap={4}>
