@@ -11,6 +11,8 @@ test.each([
   "https://evil.example/",
   "javascript:alert(1)",
   "/\t/evil.example",
+  "/.//evil.example",
+  "/a/..//evil.example/x",
   "evil",
   "",
   undefined,

@@ -3,7 +3,9 @@ export function toOwnPath(next: string | undefined): string {
   if (next === undefined || !next.startsWith("/")) return "/";
   try {
     const { origin, pathname, search, hash } = new URL(next, "http://console.invalid");
-    return origin === "http://console.invalid" ? `${pathname}${search}${hash}` : "/";
+    // Without its dots, "/.//host" is an address of a host.
+    const isOwn = origin === "http://console.invalid" && !pathname.startsWith("//");
+    return isOwn ? `${pathname}${search}${hash}` : "/";
   } catch {
     return "/";
   }

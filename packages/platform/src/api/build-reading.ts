@@ -8,13 +8,13 @@ import type { Stores } from "../store/stores.ts";
 import { toBuildBody, toBuildSummary } from "./build-bodies.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { findService } from "./find-service.ts";
-import { followBuild, readBuildPosition } from "./follow-build.ts";
+import { createBuildStreamRoom, followBuild, readBuildPosition } from "./follow-build.ts";
 import type { FollowBuildDeps } from "./follow-build.ts";
 
 type Handlers = OperationHandlers<typeof BUILDS_API, PlatformCaller>;
 
 /** What the handlers work with. */
-interface Deps extends Pick<Stores, "services" | "builds">, FollowBuildDeps {
+interface Deps extends Pick<Stores, "services" | "builds">, Omit<FollowBuildDeps, "buildRoom"> {
   readonly buildHistory: BuildHistory;
   readonly builds: Stores["builds"];
 }
@@ -22,6 +22,7 @@ interface Deps extends Pick<Stores, "services" | "builds">, FollowBuildDeps {
 /** Handlers that show builds. */
 export function createBuildReadingHandlers(deps: Deps): Handlers {
   const { services, builds, buildHistory } = deps;
+  const following: FollowBuildDeps = { ...deps, buildRoom: createBuildStreamRoom() };
   const findLatest = async ({
     caller,
     params,
@@ -51,7 +52,7 @@ export function createBuildReadingHandlers(deps: Deps): Handlers {
       const named = { serviceKey: params.key, version: params.version, id };
       const build = await buildHistory.find(organisationId, named);
       if (build === null) throw noBuild();
-      return { status: 200, body: followBuild(deps, { organisationId, build, offset }) };
+      return { status: 200, body: followBuild(following, { organisationId, build, offset }) };
     },
   };
 }

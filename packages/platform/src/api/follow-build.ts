@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { SECOND } from "@platform/engine/base/time";
+import { createStreamRoom } from "@platform/engine/executions/stream-room";
 import type { StreamRoom } from "@platform/engine/executions/stream-room";
 import { mapEvents, renderClosed, renderEvent } from "@platform/engine/http/event-stream";
 import type { SentEvents } from "@platform/engine/http/event-stream";
@@ -9,11 +10,22 @@ import type { BuildHistory, ListedBuild } from "../store/builds/build-history.ts
 import type { BuildStore } from "../store/builds/builds.ts";
 import { toBuildSummary } from "./build-bodies.ts";
 
+/** A stream of a build asks the database four times a second, while those of executions ask nothing: there are fewer. */
+const BUILD_STREAM_LIMITS = { perOrganisation: 20, total: 200 };
+
+/** Counts the streams of builds alone; one for a process. */
+export function createBuildStreamRoom(): StreamRoom {
+  return createStreamRoom(BUILD_STREAM_LIMITS);
+}
+
 /** Where builds are read, and what counts the streams. */
 export interface FollowBuildDeps {
   readonly builds: Pick<BuildStore, "readLog">;
   readonly buildHistory: Pick<BuildHistory, "find">;
+  /** Of all streams of this process. */
   readonly room: StreamRoom;
+  /** Of those of builds. */
+  readonly buildRoom: StreamRoom;
 }
 
 /** Whose build is followed, and from where. */
@@ -56,13 +68,15 @@ export function followBuild(deps: FollowBuildDeps, followed: FollowedBuild): Sen
 }
 
 async function* follow(
-  { builds, buildHistory, room }: FollowBuildDeps,
+  { builds, buildHistory, room, buildRoom }: FollowBuildDeps,
   { organisationId, build, offset }: FollowedBuild,
   signal: AbortSignal,
   findProblem: () => Problem | null,
 ): AsyncGenerator<BuildEvent, void> {
-  const leave = room.take(organisationId);
+  const leaveBuilds = buildRoom.take(organisationId);
+  let leave = (): void => undefined;
   try {
+    leave = room.take(organisationId);
     let shown = build;
     let next = offset;
     yield { type: "state", build };
@@ -91,6 +105,7 @@ async function* follow(
     if (why !== null) yield { type: "closed", problem: why };
   } finally {
     leave();
+    leaveBuilds();
   }
 }
 
