@@ -9,6 +9,7 @@ import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "../packages/contract
 import { PLATFORM_API } from "../packages/contract/src/platform-api/platform-api.ts";
 import { WAIT_LIMITS } from "../packages/engine/src/executions/places.ts";
 import { STREAM_LIMITS } from "../packages/engine/src/executions/stream-room.ts";
+import { BUILD_STREAM_LIMITS } from "../packages/platform/src/api/follow-build.ts";
 import { createServiceOpenApi } from "../packages/contract/src/service-openapi.ts";
 import { EXECUTION_STATES } from "../packages/contract/src/execution.ts";
 import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/problems.ts";
@@ -108,7 +109,7 @@ async function createLimitsPage(): Promise<string> {
     `${NOTICE}\n\n# Limits`,
     "So many of each there can be at a time; one more is refused with `QUOTA_EXCEEDED` (429), and the text says what to do; of sessions, one more ends another. What is revoked, expired or deleted does not count. Two requests at once do not go past a limit.",
     `| of | at most | what | to make room |\n|---|---|---|---|\n${bounds.join("\n")}`,
-    `Each server holds what waits for an execution (\`Prefer: wait\`) for ${WAIT_LIMITS.perOrganisation} requests of one organisation and ${WAIT_LIMITS.total} of all: one more is not refused, but answered at once, as to a caller who polls. Streams of executions, and likewise what waits for or streams a feed, have ${STREAM_LIMITS.perOrganisation} and ${STREAM_LIMITS.total} places; one more is refused with 429 or 503 and \`Retry-After\`.`,
+    `Each server holds what waits for an execution (\`Prefer: wait\`) for ${WAIT_LIMITS.perOrganisation} requests of one organisation and ${WAIT_LIMITS.total} of all: one more is not refused, but answered at once, as to a caller who polls. Streams of executions, and likewise what waits for or streams a feed, have ${STREAM_LIMITS.perOrganisation} and ${STREAM_LIMITS.total} places, of which streams of builds may take ${BUILD_STREAM_LIMITS.perOrganisation} and ${BUILD_STREAM_LIMITS.total}; one more is refused with 429 or 503 and \`Retry-After\`.`,
     "Limits of builds and starts are settings ([Settings](settings.md)); limits of sizes stand in the [OpenAPI documents](calling-a-service.md).",
     `## What the database holds\n\nFor operators: what keeps each table from growing without end.\n\n| table | at a time | besides |\n|---|---|---|\n${growth.join("\n")}\n`,
   ].join("\n\n");

@@ -11,7 +11,7 @@ import type { BuildStore } from "../store/builds/builds.ts";
 import { toBuildSummary } from "./build-bodies.ts";
 
 /** A stream of a build asks the database four times a second, while those of executions ask nothing: there are fewer. */
-const BUILD_STREAM_LIMITS = { perOrganisation: 20, total: 200 };
+export const BUILD_STREAM_LIMITS = { perOrganisation: 20, total: 200 };
 
 /** Counts the streams of builds alone; one for a process. */
 export function createBuildStreamRoom(): StreamRoom {
@@ -73,10 +73,8 @@ async function* follow(
   signal: AbortSignal,
   findProblem: () => Problem | null,
 ): AsyncGenerator<BuildEvent, void> {
-  const leaveBuilds = buildRoom.take(organisationId);
-  let leave = (): void => undefined;
+  const leave = enter(organisationId, [buildRoom, room]);
   try {
-    leave = room.take(organisationId);
     let shown = build;
     let next = offset;
     yield { type: "state", build };
@@ -105,7 +103,21 @@ async function* follow(
     if (why !== null) yield { type: "closed", problem: why };
   } finally {
     leave();
-    leaveBuilds();
+  }
+}
+
+/** Takes a place in each. @throws Problem RATE_LIMITED, UNAVAILABLE; then no place is taken */
+function enter(organisationId: string, rooms: readonly StreamRoom[]): () => void {
+  const taken: (() => void)[] = [];
+  const leave = () => {
+    for (const giveBack of taken) giveBack();
+  };
+  try {
+    for (const room of rooms) taken.push(room.take(organisationId));
+    return leave;
+  } catch (error) {
+    leave();
+    throw error;
   }
 }
 
