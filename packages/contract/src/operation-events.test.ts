@@ -38,6 +38,7 @@ test("every row whose answer is a stream of events names its events", () => {
   );
   expect(rows.map(([id]) => id).toSorted()).toEqual([
     "followBuild",
+    "followExecution",
     "listEvents",
     "streamEvents",
     "streamJobEvents",
