@@ -126,25 +126,44 @@ async function openAndStart(tools: Tools, owner: Owner, given: SplitRequest): Pr
     ...(given.key === undefined ? {} : { key: given.key }),
   };
   const until = readMonotonic() + WAIT_FOR_OTHER_MS;
+  // What this request has begun and another one has taken over: some of it may have been started.
+  let begun: BatchRecord | null = null;
   for (;;) {
-    const since = readMonotonic();
-    const opened = await openBatch(tools.store, created, target);
-    const { batch, isRepeated } = opened;
-    if (opened.holder === "nobody") {
-      // Who has cancelled it may have taken it over from this request, which has started some of it since.
-      if (batch.isCancelled) await cancelInSteps(tools.store, batch);
-      return { batch, states: await readStates(tools.store, batch), isRepeated };
-    }
-    if (opened.holder === "own") {
-      const { holder } = created;
-      const hold = createHold(tools.store, { id: batch.id, holder, since });
-      const begun = { owner, given, target, hold, holder, opened };
-      const view = await start(tools, begun).finally(hold.close);
-      if (view !== null) return view;
-    }
+    const turn: Turn = await tryStart(tools, { owner, given, target, created }).catch((cause: unknown) => {
+      throw begun === null ? cause : refuseUncertain({ batch: begun, key: given.key }, cause);
+    });
+    if (turn.view !== null) return turn.view;
+    begun ??= turn.begun;
     if (readMonotonic() >= until) throw refuseBusy();
     await delay(ASK_OTHER_MS);
   }
+}
+
+interface Turn {
+  /** Null: another request starts it. */
+  readonly view: BatchView | null;
+  /** Null: this one has not. */
+  readonly begun: BatchRecord | null;
+}
+
+interface Start extends Pick<Begun, "owner" | "given" | "target"> {
+  readonly created: NewBatch;
+}
+
+async function tryStart(tools: Tools, { owner, given, target, created }: Start): Promise<Turn> {
+  const since = readMonotonic();
+  const opened = await openBatch(tools.store, created, target);
+  const { batch, isRepeated } = opened;
+  if (opened.holder === "nobody") {
+    // Who has cancelled it may have taken it over from this request, which has started some of it since.
+    if (batch.isCancelled) await cancelInSteps(tools.store, batch);
+    return { view: { batch, states: await readStates(tools.store, batch), isRepeated }, begun: null };
+  }
+  if (opened.holder !== "own") return { view: null, begun: null };
+  const { holder } = created;
+  const hold = createHold(tools.store, { id: batch.id, holder, since });
+  const view = await start(tools, { owner, given, target, hold, holder, opened }).finally(hold.close);
+  return { view, begun: batch };
 }
 
 async function findTarget({ findTarget: find, key }: SplitRequest): Promise<VersionTarget | Problem> {

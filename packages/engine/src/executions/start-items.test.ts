@@ -1,6 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import { expect, test } from "vitest";
 import { createOwner } from "../testing/execution-fixtures.ts";
+import { NO_REFERENCES } from "../testing/no-references.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 import type { Hold } from "./batch-hold.ts";
 import { startItems } from "./start-items.ts";
@@ -14,14 +15,6 @@ const TARGET = {
   timeoutSeconds: 60,
   inputSchema: null,
 };
-const REFERENCES = {
-  inputs: {
-    pin: () => Promise.reject(new Error("nothing is named")),
-    pinPools: async () => [],
-    place: async () => "gone" as const,
-  },
-  targets: undefined,
-} as const;
 
 /** Starts the items of a batch whose hold can be renewed so many times, before the database is away; `stored` has those that were started by its answer. */
 async function startWhere(renewals: number) {
@@ -41,7 +34,7 @@ async function startWhere(renewals: number) {
     return { id, status: "PENDING" } as ExecutionRecord;
   };
   const refused: unknown = await startItems(
-    { startItem: { references: REFERENCES, start }, pace: async () => undefined },
+    { startItem: { references: NO_REFERENCES, start }, pace: async () => undefined },
     {
       owner: OWNER,
       batch: { ...BATCH, isCancelled: false, refusals: null },
