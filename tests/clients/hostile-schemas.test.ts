@@ -11,7 +11,7 @@ import { env } from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../packages/platform/src/clients/create-client.ts";
-import { createModelGenerator } from "../../packages/platform/src/clients/generate-models.ts";
+import { generateModels } from "../../packages/platform/src/clients/generate-models.ts";
 import { toPlainSchema } from "../../packages/platform/src/clients/plain-schema.ts";
 import { install, installOrFail, run, runOk } from "./tools.ts";
 
@@ -117,8 +117,6 @@ async function write(name: string, files: Readonly<Record<string, string>>): Pro
     await writeFile(target, text);
   }
 }
-
-const generateModels = createModelGenerator();
 
 function create(language: "python" | "javascript", text: string) {
   const schema = everywhere(text);

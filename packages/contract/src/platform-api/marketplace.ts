@@ -213,7 +213,7 @@ export const MARKETPLACE_API = {
       "A ZIP file: a package that starts executions, waits for them and fetches their results, with types of the version's input and result, and an example. Of services that can be subscribed to or are, and of the organisation's own, published or not.",
     params: Type.Object({ ...ClientParams.properties, language: ClientLanguageSchema }),
     responses: { 200: { description: "The content" } },
-    problems: ["SERVICE_NOT_FOUND"],
+    problems: ["SERVICE_NOT_FOUND", "RATE_LIMITED"],
   },
   downloadOpenApi: {
     ...READS,

@@ -32,7 +32,7 @@ export function createClientHandlers({
     downloadClient: async ({ caller, params }) => {
       const { language } = params;
       const found = await find(caller, params);
-      const made = await clientPackages.getClient(found, language);
+      const made = await clientPackages.getClient(caller, found, language);
       const name = `${found.service}-${found.version}-${language}.zip`;
       return { status: 200, body: { content: toContent(made), type: "application/zip", name } };
     },

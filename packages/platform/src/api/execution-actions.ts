@@ -9,7 +9,7 @@ import { noteAudit, noteUnchanged } from "../store/audit/trail.ts";
 import type { HistoryStore } from "../store/history/history.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { readFilter, toAsker } from "./executions.ts";
-import type { SearchGate } from "./search-gate.ts";
+import type { FairGate } from "../base/fair-gate.ts";
 
 type Handlers = Pick<OperationHandlers<typeof EXECUTION_ACTIONS_API, PlatformCaller>, "cancelExecutions">;
 type CancelRequest = Parameters<Handlers["cancelExecutions"]>[0];
@@ -20,7 +20,7 @@ const TOLERANCE = 1.1;
 /** What the handlers work with. */
 interface ActionDeps {
   readonly history: HistoryStore;
-  readonly searches: SearchGate;
+  readonly searches: FairGate;
 }
 
 /** Handlers of what changes executions, whoever has started them. */

@@ -14,13 +14,13 @@ import type { HistoryFilter } from "../store/history/scope.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { readFilter, requireFound, toAsker } from "./executions.ts";
 import { explainWaiting } from "./explain-waiting.ts";
-import type { SearchGate } from "./search-gate.ts";
+import type { FairGate } from "../base/fair-gate.ts";
 
 /** What the handlers work with. */
 interface OverviewDeps {
   readonly history: HistoryStore;
   readonly executions: Executions;
-  readonly searches: SearchGate;
+  readonly searches: FairGate;
 }
 
 /** Handlers of numbers of executions, and of why one waits. */

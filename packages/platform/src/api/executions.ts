@@ -22,7 +22,7 @@ import type { HistoryStore } from "../store/history/history.ts";
 import type { HistoryEntry } from "../store/history/list.ts";
 import type { Asker, HistoryFilter } from "../store/history/scope.ts";
 import type { PlatformCaller } from "./caller.ts";
-import type { SearchGate } from "./search-gate.ts";
+import type { FairGate } from "../base/fair-gate.ts";
 
 /** As callers see it, without a final slash. */
 export const EXECUTIONS_PATH = `${PLATFORM_API_PREFIX}/executions`;
@@ -34,7 +34,7 @@ export interface ExecutionDeps {
   readonly history: HistoryStore;
   readonly executions: Executions;
   readonly receipts: ReceiptIssuer;
-  readonly searches: SearchGate;
+  readonly searches: FairGate;
 }
 
 /** Handlers of all executions that concern an organisation. */

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { createClient } from "./create-client.ts";
 import { nameClient } from "./client-names.ts";
-import { createModelGenerator } from "./generate-models.ts";
+import { generateModels } from "./generate-models.ts";
+import type { ModelRequest } from "./generate-models.ts";
 import { zipClient } from "./package-client.ts";
 
 const VERSION = {
@@ -19,7 +20,7 @@ const VERSION = {
   outputSchema: null,
   exampleInput: { data: { cities: [1, 2] } },
 };
-const deps = { generateModels: createModelGenerator(), gatewayUrl: "https://gateway.example" };
+const deps = { generateModels, gatewayUrl: "https://gateway.example" };
 
 test("equal versions give equal bytes, whenever they are made", async () => {
   const hashes = [];
@@ -50,7 +51,10 @@ test("a client names its endpoint, has the example of the listing, and says what
 });
 
 test("a client without models takes plain JSON, and says so", async () => {
-  const failing = { ...deps, generateModels: createModelGenerator({ memoryMb: 8 }) };
+  const failing = {
+    ...deps,
+    generateModels: (request: ModelRequest) => generateModels(request, { memoryMb: 8 }),
+  };
   const { files, isLasting } = await createClient(VERSION, "javascript", failing);
   expect(isLasting).toBe(false);
   expect(files["README.md"]).toContain("input and result are plain JSON objects");

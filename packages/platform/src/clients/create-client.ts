@@ -1,7 +1,7 @@
 import { createServiceOpenApi } from "@platform/contract/service-openapi";
 import { readClientCore } from "./client-core.ts";
 import { nameClient } from "./client-names.ts";
-import type { ModelPart, createModelGenerator } from "./generate-models.ts";
+import type { ModelPart, generateModels } from "./generate-models.ts";
 import type { ClientLanguage } from "@platform/contract/platform-api/marketplace";
 import { listClientFiles } from "./package-client.ts";
 import type { ClientSubject, PackageFiles } from "./package-client.ts";
@@ -22,7 +22,7 @@ export interface ClientVersion {
 
 /** What a client is created with. */
 export interface ClientDeps {
-  readonly generateModels: ReturnType<typeof createModelGenerator>;
+  readonly generateModels: typeof generateModels;
   /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createModelGenerator } from "./generate-models.ts";
+import { generateModels } from "./generate-models.ts";
 import type { ModelRequest } from "./generate-models.ts";
 import type { PlainSchema } from "./plain-schema.ts";
 
@@ -21,29 +21,15 @@ function createLarge(types: number): ModelRequest {
   return request({ type: "object", properties });
 }
 
-test("what exceeds its time gets no models, and those who wait behind it do", async () => {
-  const generate = createModelGenerator({ generationMs: 200 });
-  const [large, small] = [await generate(createLarge(20_000)), await createModelGenerator()(SMALL)];
-  expect(large).toBeNull();
+test("what exceeds its time gets no models, and others do", async () => {
+  const small = await generateModels(SMALL);
+  expect(await generateModels(createLarge(20_000), { generationMs: 200 })).toBeNull();
   expect(small?.["models.py"]).toContain("class Data");
-  expect((await createModelGenerator()(SMALL))?.["models.py"]).toBe(small?.["models.py"]);
+  expect((await generateModels(SMALL))?.["models.py"]).toBe(small?.["models.py"]);
 });
 
 test("what exceeds its memory gets no models, and the process lives on", async () => {
-  const generate = createModelGenerator({ memoryMb: 32, generationMs: 60_000 });
-  const [large, after] = await Promise.all([generate(createLarge(20_000)), generate(SMALL)]);
-  expect(large).toBeNull();
-  expect(after?.["models.py"]).toContain("class Data");
-});
-
-test("only one thread generates at a time", async () => {
-  const generate = createModelGenerator();
-  const ends: string[] = [];
-  await Promise.all(
-    ["first", "second"].map(async (name) => {
-      expect(await generate(SMALL)).not.toBeNull();
-      ends.push(name);
-    }),
-  );
-  expect(ends).toEqual(["first", "second"]);
+  const limits = { memoryMb: 32, generationMs: 60_000 };
+  expect(await generateModels(createLarge(20_000), limits)).toBeNull();
+  expect((await generateModels(SMALL, limits))?.["models.py"]).toContain("class Data");
 });

@@ -34,24 +34,10 @@ interface ModelLimits {
 /** Texts of the files by their name. */
 export type ModelFiles = Readonly<Record<string, string>>;
 
-/**
- * Generates the classes of a client in a thread of its own, one client at a time. `null`: it would exceed its time or memory, or failed, so
- * that the client has to do without.
- */
-export function createModelGenerator(
-  limits: ModelLimits = {},
-): (request: ModelRequest) => Promise<ModelFiles | null> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (request) => {
-    const next = last.then(() => generate(request, limits));
-    last = next;
-    return next;
-  };
-}
-
-function generate(
+/** Generates the classes of a client in a thread of its own. `null`: it would exceed its time or memory, or failed, so that the client has to do without. */
+export function generateModels(
   request: ModelRequest,
-  { generationMs = GENERATION_MS, memoryMb = MEMORY_MB }: ModelLimits,
+  { generationMs = GENERATION_MS, memoryMb = MEMORY_MB }: ModelLimits = {},
 ): Promise<ModelFiles | null> {
   const thread = new Worker(new URL("./model-thread.ts", import.meta.url), {
     workerData: request,

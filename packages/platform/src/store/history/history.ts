@@ -43,7 +43,7 @@ export interface HistoryStore {
   readonly locate: (userId: string, id: string) => Promise<HistoryLocation | null>;
 }
 
-/** One more than searches have at the same time (api/search-gate.ts), each of which may keep one busy for a second (walk.ts). */
+/** One more than searches have at the same time (base/fair-gate.ts), each of which may keep one busy for a second (walk.ts). */
 const HISTORY_CONNECTIONS = 4;
 
 /** A pool for the statements of this store. */

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { createDeferred } from "@platform/engine/base/deferred";
-import { createSearchGate } from "./search-gate.ts";
+import { createFairGate } from "./fair-gate.ts";
 
 /** Searches that last until they are ended. */
 function open(limits = { inAll: 3, perSharer: 2, waiting: 4 }) {
-  const gate = createSearchGate(limits);
+  const gate = createFairGate({ what: "searches", ...limits });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const search = (name: string, searcher: { organisationId: string; userId: string }) => {
@@ -68,7 +68,7 @@ test("who has many waiting is refused, and told when to try again; a failed sear
   end("a");
   end("b");
   expect(await Promise.all([first, second])).toEqual(["a", "b"]);
-  const gate = createSearchGate({ inAll: 1, perSharer: 1, waiting: 1 });
+  const gate = createFairGate({ what: "searches", inAll: 1, perSharer: 1, waiting: 1 });
   await expect(gate.admit(searcher, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   expect(await gate.admit(searcher, async () => "works")).toBe("works");
 });
