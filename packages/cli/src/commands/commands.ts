@@ -8,6 +8,7 @@ import {
 import { auditCommand } from "./audit.ts";
 import { cancelCommand } from "./cancel.ts";
 import { checkCommand } from "./check.ts";
+import { clientsCommand } from "./clients.ts";
 import { cancelExecutionsCommand } from "./cancel-executions.ts";
 import { compressCommand } from "./compress.ts";
 import { listExecutionsCommand, showExecutionCommand } from "./executions.ts";
@@ -199,6 +200,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       listSubscriptionsCommand,
       changeSubscriptionCommand,
       endSubscriptionCommand,
+      clientsCommand,
     ],
   },
   {

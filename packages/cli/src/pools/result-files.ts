@@ -8,10 +8,10 @@ import { explainFileName, foldName } from "@platform/contract/file-name";
 import { UserError } from "../base/errors.ts";
 import type { Progress } from "../base/output.ts";
 import type { Session } from "../base/session.ts";
+import { describeContent } from "./describe-content.ts";
 import { downloadContent } from "./download-file.ts";
-import type { RemoteContent } from "./download-file.ts";
 import { toSafeName } from "./safe-name.ts";
-import { createBar, hashFile, persist, readRefusal } from "./transfer.ts";
+import { createBar, hashFile } from "./transfer.ts";
 
 /** Where the files of a job's result go, and what they are fetched with. */
 interface Fetching {
@@ -104,38 +104,14 @@ async function fetchOne(fetching: Fetching, name: string, taken: Set<string>): P
   if (taken.has(foldName(safe)))
     throw new UserError("FILE_EXISTS", `Another file of the result is stored as ${safe}.`);
   taken.add(foldName(safe));
-  const content = await describeContent(fetching, `/jobs/${encodeURIComponent(jobId)}/result`, name);
+  const link = `/jobs/${encodeURIComponent(jobId)}/result/${encodeURIComponent(name)}`;
+  const content = await describeContent(fetching, link, name);
   const { bytes, sha256 } = content;
   const path = join(directory, safe);
   const hasContent = async ({ size }: Stats) => size === bytes && (await hashFile(path, signal)) === sha256;
   if (await isThere(path, hasContent, force)) return { name, path, bytes, sha256, written: false };
   await downloadContent({ session, signal, onBytes: createBar(progress) }, content, path);
   return { name, path, bytes, sha256, written: true };
-}
-
-/** Asked until it is answered: size and sum. */
-async function describeContent(
-  { session, signal }: Fetching,
-  base: string,
-  name: string,
-): Promise<RemoteContent> {
-  const link = `${base}/${encodeURIComponent(name)}`;
-  const ask = async () => {
-    const head = await session.send(link, { method: "HEAD" });
-    // A refusal of HEAD does not say why.
-    const answer = head.ok ? head : await session.send(link, { method: "GET" });
-    if (!answer.ok) throw await readRefusal(answer);
-    await answer.body?.cancel();
-    return answer.headers;
-  };
-  const headers = await persist(ask, () => 0, signal);
-  const digest = /^sha-256=:(.*):$/u.exec(headers.get("repr-digest") ?? "")?.[1] ?? "";
-  return {
-    link,
-    name,
-    bytes: Number(headers.get("content-length") ?? "-1"),
-    sha256: Buffer.from(digest, "base64").toString("hex"),
-  };
 }
 
 /**

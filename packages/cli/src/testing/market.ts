@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { Listing } from "@platform/contract/platform-api/marketplace";
 import type { Plan } from "@platform/contract/platform-api/plans";
@@ -9,7 +11,7 @@ import type { OperationHandlers } from "@platform/engine/http/types";
 const { publishService, unpublishService, listPlans, putPlan, archivePlan } = PLATFORM_API;
 const { getListing, putListing } = PLATFORM_API;
 const { listMarketplace, getMarketplaceEntry, createSubscription, listSubscriptions } = PLATFORM_API;
-const { putSubscription, cancelSubscription, listServiceSubscriptions } = PLATFORM_API;
+const { putSubscription, cancelSubscription, listServiceSubscriptions, downloadClient } = PLATFORM_API;
 
 /** The operations of plans, marketplace and subscriptions that the peer has. */
 export const MARKET_TABLE = {
@@ -27,6 +29,7 @@ export const MARKET_TABLE = {
   putSubscription,
   cancelSubscription,
   listServiceSubscriptions,
+  downloadClient,
 };
 
 type Handlers = OperationHandlers<typeof MARKET_TABLE, null>;
@@ -132,6 +135,11 @@ export function createMarket(services: readonly Service[]): Handlers {
       subscriptions.splice(at, 1);
       return { status: 204 };
     },
+    downloadClient: ({ params: { key, version, language } }) => {
+      const isKnown = key === OFFERED_KEY || services.some((service) => service.key === key);
+      if (!isKnown || version === "9.9.9") throw new Problem("SERVICE_NOT_FOUND");
+      return { status: 200, body: createZip(`${key} ${version} ${language}`) };
+    },
     listServiceSubscriptions: () => {
       const subscriber = {
         id: "subscription-9",
@@ -146,6 +154,17 @@ export function createMarket(services: readonly Service[]): Handlers {
       return { status: 200, body: { items: [subscriber], nextCursor: null } };
     },
   };
+}
+
+function createZip(text: string) {
+  const bytes = Buffer.from(text);
+  const content = {
+    hash: createHash("sha256").update(bytes).digest("hex"),
+    bytes: bytes.length,
+    open: ({ start, end }: { readonly start: number; readonly end: number }) =>
+      Promise.resolve(Readable.from([bytes.subarray(start, end)])),
+  };
+  return { content, type: "application/zip", name: "client.zip" };
 }
 
 function createListings(): Pick<Handlers, "getListing" | "putListing"> {
