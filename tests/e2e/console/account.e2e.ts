@@ -102,7 +102,7 @@ test("the user's new name is shown at once, and the console is found by keys alo
   await page.getByRole("dialog").waitFor({ state: "detached" });
 
   await page.keyboard.press("Control+k");
-  await page.getByPlaceholder("Find a page or an application").fill("applic");
+  await page.getByRole("combobox", { name: "Find a page" }).fill("applic");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Applications" }).waitFor();
   await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("H1");

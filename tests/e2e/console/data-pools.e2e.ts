@@ -181,7 +181,7 @@ test("a hostile file name shows as text, a file is renamed and deleted, and a po
   expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
 });
 
-test("an application gets access and loses it, and a pool is shared with an organisation that reads it alone", async () => {
+test("an application gets access and loses it, and a pool is shared with an organisation that reads it alone and leaves it", async () => {
   const { id: organisation, slug } = await world.createOrganisation("Giving");
   const reader = await world.createOrganisation("Reading");
   const pool = await createPool(organisation, "Given");
@@ -205,6 +205,11 @@ test("an application gets access and loses it, and a pool is shared with an orga
   await page.getByText("shared by Giving").waitFor();
   expect(await page.getByLabel("Files for the data pool").count()).toBe(0);
   expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+  await page.getByRole("tab", { name: "Access" }).click();
+  await page.getByRole("row").filter({ hasText: "Reading" }).getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+  await page.getByText("No data pools yet").waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/o/${reader.slug}/data-pools`);
   expect(complaints).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { AppLink } from "../ui/link.tsx";
 
 const KEYS = [
-  ["Ctrl K", "find a page, an application, a service"],
+  ["Ctrl K", "find a page, an action, an execution, what the organisation has"],
   ["?", "this list"],
   ["/", "to the filter of a list"],
   ["j k", "to the next or the previous row of a list that has the focus"],

@@ -100,10 +100,10 @@ function Menus({ me }: { readonly me: Me }) {
 /** The palette and the keys of all pages. */
 function Finder({ scope, organisation }: { readonly scope: Scope; readonly organisation: Organisation }) {
   const navigate = useNavigate();
-  const [opened, setOpened] = useState(0);
+  const [palette, setPalette] = useState<"never opened" | "open" | "closed">("never opened");
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const pages = listPages(scope, organisation);
-  const open = () => setOpened((times) => times + 1);
+  const open = () => setPalette("open");
   useKeys({
     onPalette: open,
     onHelp: () => setIsHelpOpen(true),
@@ -125,9 +125,13 @@ function Finder({ scope, organisation }: { readonly scope: Scope; readonly organ
       >
         <IconSearch size={19} aria-hidden />
       </ActionIcon>
-      {opened > 0 && (
+      {palette !== "never opened" && (
         <Suspense>
-          <Palette organisation={organisation} opened={opened} />
+          <Palette
+            organisation={organisation}
+            isOpen={palette === "open"}
+            onClose={() => setPalette("closed")}
+          />
         </Suspense>
       )}
       {isHelpOpen && (

@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, Timestamp, pageOf } from "../schemas.ts";
-import { DisplayName, READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { DisplayName, NameQuery, READS, REMOVES, WRITES, idOf } from "./common.ts";
 
 /** A caller of services. */
 const ApplicationSchema = Type.Object(
@@ -53,7 +53,7 @@ export const APPLICATIONS_API = {
     path: "/applications",
     summary: "List the applications of the organisation",
     description: "Newest first.",
-    query: PageQuery,
+    query: NameQuery,
     responses: { 200: { description: "One page", schema: pageOf("ApplicationPage", ApplicationSchema) } },
   },
   createApplication: {

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { SERVICE_NAME_PATTERN } from "../project.ts";
+import { PageQuery } from "../service-api.ts";
 
 /** Name of a service. */
 export const ServiceName = Type.String({
@@ -23,6 +24,17 @@ export const DisplayName = Type.String({
   ...NAME,
   minLength: 1,
   description: "Display name, one line, without characters that are not seen",
+});
+
+/** Parameters of a list of what has a display name. */
+export const NameQuery = Type.Object({
+  ...PageQuery.properties,
+  q: Type.Optional(
+    Type.String({
+      maxLength: NAME.maxLength,
+      description: "Only those whose name contains this text; capital letters do not matter",
+    }),
+  ),
 });
 
 const EMAIL_LETTERS = `[^\\s@<>(),:;"\\\\${INVISIBLE}]+`;

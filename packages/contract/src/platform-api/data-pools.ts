@@ -4,7 +4,7 @@ import { FileReferenceSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { DisplayName, READS, REMOVES, VISIBLE, WRITES, idOf } from "./common.ts";
+import { DisplayName, NameQuery, READS, REMOVES, VISIBLE, WRITES, idOf } from "./common.ts";
 
 const Description = Type.String({
   maxLength: 500,
@@ -87,7 +87,7 @@ export const DATA_POOLS_API = {
     path: "/data-pools",
     summary: "List the data pools of the organisation",
     description: "Its own and those that others share with it, by name.",
-    query: PageQuery,
+    query: NameQuery,
     responses: { 200: { description: "One page", schema: pageOf("DataPoolPage", DataPoolSchema) } },
   },
   createDataPool: {

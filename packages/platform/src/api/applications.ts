@@ -31,7 +31,7 @@ function createOwnHandlers({
 > {
   return {
     listApplications: async ({ caller, query }) => {
-      const page = await applications.list(caller.organisationId, readPage(query));
+      const page = await applications.list(caller.organisationId, { ...readPage(query), text: query.q });
       return { status: 200, body: { items: page.items.map(toApplicationBody), nextCursor: page.nextCursor } };
     },
     createApplication: async ({ caller, body }) => {

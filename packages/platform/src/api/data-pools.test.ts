@@ -95,6 +95,37 @@ describe("a data pool", () => {
     expect(await listLeft()).toEqual([]);
   });
 
+  test("is found by a part of its name, and so is an application; both page by page", async () => {
+    const other = await createTestUser(here);
+    for (const name of ["Straßen", "nightly maps", "50% done"]) {
+      await call("POST", "/data-pools", { name });
+      await call("POST", "/applications", { name });
+    }
+    const find = async (path: string, q: string, by = owner, more = "") =>
+      (await send("GET", `${path}?q=${encodeURIComponent(q)}${more}`, { by })).json<{
+        items: readonly { name: string }[];
+        nextCursor: string | null;
+      }>();
+    const names = async (path: string, q: string, by = owner) =>
+      (await find(path, q, by)).items.map(({ name }) => name);
+    expect(await names("/data-pools", "MAPS")).toEqual(["Maps", "nightly maps"]);
+    expect(await names("/applications", "MAPS")).toEqual(["nightly maps"]);
+    for (const path of ["/data-pools", "/applications"]) {
+      expect(await names(path, "straßen")).toEqual(["Straßen"]);
+      expect(await names(path, "%")).toEqual(["50% done"]);
+      expect(await names(path, "maps", other)).toEqual([]);
+    }
+    const first = await find("/data-pools", "maps", owner, "&limit=1");
+    const next = await find(
+      "/data-pools",
+      "maps",
+      owner,
+      `&limit=1&cursor=${encodeURIComponent(first.nextCursor ?? "")}`,
+    );
+    expect([...first.items, ...next.items].map(({ name }) => name)).toEqual(["Maps", "nightly maps"]);
+    expect(next.nextCursor).toBeNull();
+  });
+
   test("has a name of its own in the organisation, also of two that are created at once", async () => {
     expect((await call("POST", "/data-pools", { name: "mAPS" })).json().code).toBe("CONFLICT");
     const both = await Promise.all([1, 2].map(() => call("POST", "/data-pools", { name: "new" })));

@@ -23,7 +23,7 @@ function createOwnHandlers({
 > {
   return {
     listDataPools: async ({ caller, query }) => {
-      const page = await dataPools.list(caller.organisationId, readPage(query));
+      const page = await dataPools.list(caller.organisationId, { ...readPage(query), text: query.q });
       return { status: 200, body: { items: page.items.map(toPoolBody), nextCursor: page.nextCursor } };
     },
     createDataPool: async ({ caller, body }) => {

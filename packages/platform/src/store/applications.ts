@@ -5,7 +5,7 @@ import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { requireOrganisation } from "./base/hold-organisation.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
-import type { Page, PageRequest } from "./base/page.ts";
+import type { NameSearch, Page } from "./base/page.ts";
 import { cancelExecutionsOf } from "./executions/cancel-many.ts";
 import type { Cancelled, NoteCancelled } from "./executions/cancel-many.ts";
 
@@ -27,7 +27,7 @@ export interface ApplicationStore {
   /** @throws Problem QUOTA_EXCEEDED, FORBIDDEN: the organisation was deleted meanwhile */
   readonly create: (application: NewApplication) => Promise<ApplicationRecord>;
   /** Newest first, without deleted ones. */
-  readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ApplicationRecord>>;
+  readonly list: (organisationId: string, search: NameSearch) => Promise<Page<ApplicationRecord>>;
   readonly find: (organisationId: string, id: string) => Promise<ApplicationRecord | null>;
   /** Null when there is none. */
   readonly rename: (organisationId: string, id: string, name: string) => Promise<ApplicationRecord | null>;
@@ -45,7 +45,7 @@ export function createApplicationStore(
 ): ApplicationStore {
   return {
     create: (application) => database.transaction((run) => insertApplication(run, application)),
-    list: (organisationId, page) => listApplications(database, organisationId, page),
+    list: (organisationId, search) => listApplications(database, organisationId, search),
     find: (organisationId, id) => findApplication(database, organisationId, id),
     rename: (organisationId, id, name) => renameApplication(database, { organisationId, id, name }),
     delete: async (organisationId, id) => {
@@ -77,16 +77,18 @@ async function insertApplication(
 async function listApplications(
   database: Database,
   organisationId: string,
-  page: PageRequest,
+  { text, cursor, limit }: NameSearch,
 ): Promise<Page<ApplicationRecord>> {
-  const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
+  const [before] = decodeCursor(cursor, [isUuid]) ?? [null];
   const rows = await database.query<ApplicationRecord>({
     text: `select ${COLUMNS} from application a
-      where a.organisation_id = $1 and a.deleted_at is null and ($2::uuid is null or a.id < $2) order by a.id desc limit $3`,
-    values: [organisationId, before, page.limit + 1],
+      where a.organisation_id = $1 and a.deleted_at is null and ($2::uuid is null or a.id < $2)
+        and ($4::text is null or position(lower($4) in lower(a.name)) > 0)
+      order by a.id desc limit $3`,
+    values: [organisationId, before, limit + 1, text ?? null],
     idempotent: true,
   });
-  return cutPage(rows, page.limit, (row) => [row.id]);
+  return cutPage(rows, limit, (row) => [row.id]);
 }
 
 async function findApplication(

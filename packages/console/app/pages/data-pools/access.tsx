@@ -1,10 +1,10 @@
 import { Group, Stack, Title } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
 import type { DataPool } from "@platform/contract/platform-api/data-pools";
 import type { PoolGrant, PoolShare } from "@platform/contract/platform-api/pool-access";
 import { pages, useChange, useLoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
-import { GrantDataPool } from "../../forms/grant-data-pool.tsx";
-import { ShareDataPool } from "../../forms/share-data-pool.tsx";
+import { GrantDataPool, ShareDataPool } from "../../forms/pool-access.tsx";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
@@ -137,7 +137,7 @@ function createShareColumns(poolId: string, ownId: string): readonly Column<Pool
       id: "actions",
       label: "",
       align: "end",
-      cell: (share) => <EndShare poolId={poolId} share={share} ownId={ownId} />,
+      cell: (share) => <EndShare poolId={poolId} share={share} isOwn={share.organizationId === ownId} />,
     },
   ];
 }
@@ -145,21 +145,28 @@ function createShareColumns(poolId: string, ownId: string): readonly Column<Pool
 interface EndShareProps {
   readonly poolId: string;
   readonly share: PoolShare;
-  readonly ownId: string;
+  /** Whether it is the own organisation that stops using the pool. */
+  readonly isOwn: boolean;
 }
 
-function EndShare({ poolId, share: { organizationId, organizationName }, ownId }: EndShareProps) {
+function EndShare({ poolId, share: { organizationId, organizationName }, isOwn }: EndShareProps) {
+  const { slug: org } = useOrganisation();
+  const navigate = useNavigate();
   const remove = useChange("deletePoolShare", {
     done: "Not shared any more.",
-    refresh: ["listPoolShares", "listPoolGrants", "listDataPools"],
+    refresh: isOwn ? ["listDataPools"] : ["listPoolShares", "listPoolGrants", "listDataPools"],
   });
   return (
     <ConfirmButton
       op="deletePoolShare"
-      label={organizationId === ownId ? "Leave" : "End"}
+      label={isOwn ? "Leave" : "End"}
       question={`Share the pool with ${organizationName} no longer?`}
       button={{ size: "compact-sm" }}
-      run={() => remove.run({ params: { id: poolId, organizationId } })}
+      run={async () => {
+        await remove.run({ params: { id: poolId, organizationId } });
+        // What was left cannot be seen any more.
+        if (isOwn) await navigate({ to: "/o/$org/data-pools", params: { org }, search: {} });
+      }}
     >
       What its applications were granted ends as well. Executions that have started read what they refer to.
     </ConfirmButton>

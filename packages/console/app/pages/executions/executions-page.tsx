@@ -10,7 +10,7 @@ import { AppLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { useOrganisation } from "../../api/scope.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
-import { createColumns } from "./columns.tsx";
+import { createColumns } from "../../execution/columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { Histogram } from "./histogram.tsx";
 import { KindTabs } from "./kind-tabs.tsx";

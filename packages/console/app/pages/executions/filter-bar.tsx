@@ -1,5 +1,6 @@
 import { Button, Chip, Group, NativeSelect, Pill, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { EXECUTION_PRESETS } from "../../execution/presets.ts";
 import { EXECUTION_STATES } from "../../execution/states.ts";
 import { toTimestamp } from "../../execution/buckets.ts";
 import { isFiltered, NO_FILTER } from "../../execution/filter.ts";
@@ -9,7 +10,6 @@ import { useSetSearch } from "../../ui/dialog.tsx";
 import { formatDuration, formatExact, parseTimestamp } from "../../util/times.ts";
 
 const DAY_MS = 86_400_000;
-const LONG_MS = 60_000;
 
 /** Periods up to now. */
 const PERIODS = [
@@ -19,23 +19,13 @@ const PERIODS = [
   { label: "Last 30 days", days: 30 },
 ] as const;
 
-/** Sets of filters that are wanted most. */
-const PRESETS: readonly { readonly label: string; readonly set: () => ExecutionsSearch }[] = [
-  { label: "In flight", set: () => ({ status: ["PENDING", "RUNNING"] }) },
-  {
-    label: "Failed today",
-    set: () => ({ status: ["FAILED", "UNKNOWN"], after: toTimestamp(new Date().setHours(0, 0, 0, 0)) }),
-  },
-  { label: "Ran over a minute", set: () => ({ min: LONG_MS }) },
-];
-
 /** The filters of the list, all of the URL. */
 export function FilterBar({ search }: { readonly search: ExecutionsSearch }) {
   const setSearch = useSetSearch();
   return (
     <div style={{ marginBottom: 20 }}>
       <Group gap="xs" mb="xs">
-        {PRESETS.map(({ label, set }) => (
+        {EXECUTION_PRESETS.map(({ label, set }) => (
           <Button
             key={label}
             size="compact-sm"

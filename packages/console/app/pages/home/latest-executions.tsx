@@ -1,17 +1,15 @@
-import { Text, Title } from "@mantine/core";
-import type { ExecutionSummary } from "@platform/contract/platform-api/executions";
+import { Title } from "@mantine/core";
 import { q, REFRESH_MS, useFetched } from "../../api/queries.ts";
-import { StateBadge } from "../../execution/state-badge.tsx";
+import { useOrganisation } from "../../api/scope.tsx";
+import { createColumns } from "../../execution/columns.tsx";
 import { DataTable } from "../../table/data-table.tsx";
-import type { Column } from "../../table/data-table.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { Time } from "../../ui/time.tsx";
-import { formatDuration } from "../../util/times.ts";
 
 const LATEST = q("listExecutions", { query: { limit: 5 } });
 
 /** The last five, whoever has started them. */
 export function LatestExecutions() {
+  const { slug } = useOrganisation();
   const { data, error, retry } = useFetched(LATEST, {
     refresh: ({ items }) =>
       items.some(({ terminal }) => !terminal) ? REFRESH_MS.unfinished : REFRESH_MS.list,
@@ -25,7 +23,7 @@ export function LatestExecutions() {
       </Title>
       <DataTable
         label="Latest executions"
-        columns={COLUMNS}
+        columns={createColumns(slug)}
         rows={data.items}
         rowKey={({ id }) => id}
         empty={null}
@@ -33,32 +31,3 @@ export function LatestExecutions() {
     </section>
   );
 }
-
-const COLUMNS: readonly Column<ExecutionSummary>[] = [
-  { id: "state", label: "State", cell: ({ status, code }) => <StateBadge status={status} code={code} /> },
-  {
-    id: "service",
-    label: "Service",
-    cell: ({ service, version }) => (
-      <>
-        {service.name}{" "}
-        <Text span inherit c="dimmed">
-          {version}
-        </Text>
-      </>
-    ),
-  },
-  {
-    id: "who",
-    label: "Started by",
-    cell: ({ kind, application }) => (kind === "job" ? "a member" : (application?.name ?? "an application")),
-    priority: 3,
-  },
-  { id: "created", label: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    id: "ran",
-    label: "Ran",
-    align: "end",
-    cell: ({ ranMs }) => (ranMs === undefined ? "-" : formatDuration(ranMs)),
-  },
-];

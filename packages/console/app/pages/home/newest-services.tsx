@@ -1,11 +1,12 @@
-import { Badge, Text, Title } from "@mantine/core";
+import { Title } from "@mantine/core";
 import type { Service } from "@platform/contract/platform-api/services";
+import { useOrganisation } from "../../api/scope.tsx";
 import { DataTable } from "../../table/data-table.tsx";
-import type { Column } from "../../table/data-table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { createServiceColumns } from "../services/service-columns.tsx";
 
 /** The services that were made last. */
 export function NewestServices({ services }: { readonly services: readonly Service[] }) {
+  const { slug } = useOrganisation();
   if (services.length === 0) return null;
   return (
     <section aria-labelledby="services">
@@ -14,7 +15,7 @@ export function NewestServices({ services }: { readonly services: readonly Servi
       </Title>
       <DataTable
         label="Newest services"
-        columns={COLUMNS}
+        columns={createServiceColumns(slug)}
         rows={services}
         rowKey={({ key }) => key}
         empty={null}
@@ -22,22 +23,3 @@ export function NewestServices({ services }: { readonly services: readonly Servi
     </section>
   );
 }
-
-const COLUMNS: readonly Column<Service>[] = [
-  {
-    id: "name",
-    label: "Name",
-    cell: ({ name }) => (
-      <Text span inherit fw={600}>
-        {name}
-      </Text>
-    ),
-  },
-  { id: "version", label: "Latest version", cell: ({ latestVersion }) => latestVersion ?? "none yet" },
-  {
-    id: "publication",
-    label: "Published",
-    cell: ({ publication }) => (publication === null ? "no" : <Badge>{publication}</Badge>),
-  },
-  { id: "created", label: "Created", cell: ({ createdAt }) => <Time at={createdAt} />, priority: 3 },
-];

@@ -5,8 +5,8 @@ import { StateBadge } from "../../execution/state-badge.tsx";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { AppLink } from "../../ui/link.tsx";
 import { Time } from "../../ui/time.tsx";
+import { createVersionColumn } from "./version-column.tsx";
 
 /** What was uploaded, and what became of it. */
 export function Builds({ serviceKey }: { readonly serviceKey: string }) {
@@ -31,15 +31,7 @@ export function Builds({ serviceKey }: { readonly serviceKey: string }) {
 
 function createColumns(org: string, key: string): readonly Column<BuildSummary>[] {
   return [
-    {
-      id: "version",
-      label: "Version",
-      cell: ({ version }) => (
-        <AppLink to="/o/$org/services/$key/versions/$version" params={{ org, key, version }}>
-          {version}
-        </AppLink>
-      ),
-    },
+    createVersionColumn(org, key),
     { id: "status", label: "State", cell: ({ status, code }) => <StateBadge status={status} code={code} /> },
     { id: "by", label: "By", cell: ({ createdBy }) => createdBy ?? "-", priority: 3 },
     { id: "created", label: "Uploaded", cell: ({ createdAt }) => <Time at={createdAt} /> },

@@ -1,18 +1,16 @@
 import { Group, Select, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue } from "react";
-import type { Service } from "@platform/contract/platform-api/services";
 import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { DataTable } from "../../table/data-table.tsx";
-import type { Column } from "../../table/data-table.tsx";
 import { Can } from "../../ui/can.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { AppLink, ButtonLink } from "../../ui/link.tsx";
+import { ButtonLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
-import { Time } from "../../ui/time.tsx";
 import { PUBLICATION_WORDS } from "./publication.ts";
+import { createServiceColumns } from "./service-columns.tsx";
 
 const route = getRouteApi("/in/o/$org/services");
 
@@ -70,7 +68,7 @@ export function ServicesPage() {
       </Group>
       <DataTable
         label="Services"
-        columns={createColumns(slug)}
+        columns={createServiceColumns(slug)}
         rows={services}
         rowKey={({ key }) => key}
         empty={isFiltered ? <NothingFound /> : <NoServices />}
@@ -94,25 +92,4 @@ function NoServices() {
       it with the command line.
     </EmptyState>
   );
-}
-
-function createColumns(org: string): readonly Column<Service>[] {
-  return [
-    {
-      id: "name",
-      label: "Name",
-      cell: ({ key, name }) => (
-        <AppLink to="/o/$org/services/$key" params={{ org, key }}>
-          {name}
-        </AppLink>
-      ),
-    },
-    { id: "version", label: "Latest version", cell: ({ latestVersion }) => latestVersion ?? "none is live" },
-    {
-      id: "publication",
-      label: "Who can subscribe",
-      cell: ({ publication }) => PUBLICATION_WORDS[publication ?? "none"],
-    },
-    { id: "created", label: "Created", cell: ({ createdAt }) => <Time at={createdAt} />, priority: 3 },
-  ];
 }

@@ -4,8 +4,8 @@ import { useOrganisation } from "../../api/scope.tsx";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { AppLink } from "../../ui/link.tsx";
 import { Time } from "../../ui/time.tsx";
+import { createVersionColumn } from "./version-column.tsx";
 
 interface VersionsProps {
   readonly serviceKey: string;
@@ -32,15 +32,7 @@ export function Versions({ serviceKey, versions }: VersionsProps) {
 
 function createColumns(org: string, key: string): readonly Column<Version>[] {
   return [
-    {
-      id: "version",
-      label: "Version",
-      cell: ({ version }) => (
-        <AppLink to="/o/$org/services/$key/versions/$version" params={{ org, key, version }}>
-          {version}
-        </AppLink>
-      ),
-    },
+    createVersionColumn(org, key),
     { id: "status", label: "State", cell: ({ status }) => (status === "LIVE" ? "Live" : "Retired") },
     {
       id: "resources",

@@ -1,7 +1,12 @@
-import type { Page } from "@platform/engine/store/execution-store";
+import type { Page, PageRequest } from "@platform/engine/store/execution-store";
 import { refuseCursor } from "@platform/engine/store/refuse-cursor";
 
 export type { Page, PageRequest } from "@platform/engine/store/execution-store";
+
+/** A page of those whose names contain a text; absent: of all. */
+export interface NameSearch extends PageRequest {
+  readonly text?: string | undefined;
+}
 
 /** Makes a page of items that were queried with `limit + 1`: the additional one shows that there are more. */
 export function cutPage<Item>(

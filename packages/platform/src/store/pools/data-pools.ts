@@ -5,7 +5,7 @@ import { requireRoom } from "../base/bounds.ts";
 import { isUniqueViolation, selectMilliseconds } from "../base/columns.ts";
 import { requireOrganisation } from "../base/hold-organisation.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
-import type { Page, PageRequest } from "../base/page.ts";
+import type { NameSearch, Page } from "../base/page.ts";
 import { holdPool, selectSeen } from "./pool-rights.ts";
 import type { PoolRole } from "./pool-rights.ts";
 import { giveUpUploads } from "./uploads.ts";
@@ -40,7 +40,7 @@ export interface DataPoolStore {
   /** @throws Problem QUOTA_EXCEEDED, FORBIDDEN: the organisation was deleted meanwhile */
   readonly create: (pool: NewDataPool) => Promise<DataPoolRecord | "name taken">;
   /** Its own and those that are shared with it; by name, without deleted ones. */
-  readonly list: (organisationId: string, page: PageRequest) => Promise<Page<DataPoolRecord>>;
+  readonly list: (organisationId: string, search: NameSearch) => Promise<Page<DataPoolRecord>>;
   readonly find: (organisationId: string, id: string) => Promise<DataPoolRecord | null>;
   /** Null when there is none. @throws Problem FORBIDDEN of one of another organisation */
   readonly change: (
@@ -67,7 +67,7 @@ const JOINED = `join organisation o on o.id = p.organisation_id cross join later
 export function createDataPoolStore(database: Database): DataPoolStore {
   return {
     create: (pool) => unlessTaken(() => database.transaction((run) => insertPool(run, pool))),
-    list: (organisationId, page) => listPools(database, organisationId, page),
+    list: (organisationId, search) => listPools(database, organisationId, search),
     find: (organisationId, id) => findPool(database.query, organisationId, id),
     change: (organisationId, id, change) =>
       unlessTaken(() => database.transaction((run) => changePool(run, { organisationId, id, change }))),
@@ -107,16 +107,18 @@ async function insertPool(
 async function listPools(
   database: Database,
   organisationId: string,
-  page: PageRequest,
+  { text, cursor, limit }: NameSearch,
 ): Promise<Page<DataPoolRecord>> {
-  const [name, id] = decodeCursor(page.cursor, [() => true, isUuid]) ?? [null, null];
+  const [name, id] = decodeCursor(cursor, [() => true, isUuid]) ?? [null, null];
   const rows = await database.query<Row>({
     text: `select ${COLUMNS} from ${selectSeen("$1")} ${JOINED}
-      where ($2::text is null or (p.name_key, p.id) > ($2, $3::uuid)) order by p.name_key, p.id limit $4`,
-    values: [organisationId, name, id, page.limit + 1],
+      where ($2::text is null or (p.name_key, p.id) > ($2, $3::uuid))
+        and ($5::text is null or position($5 in p.name_key) > 0)
+      order by p.name_key, p.id limit $4`,
+    values: [organisationId, name, id, limit + 1, text === undefined ? null : foldName(text)],
     idempotent: true,
   });
-  return cutPage(rows, page.limit, (pool) => [pool.key, pool.id]);
+  return cutPage(rows, limit, (pool) => [pool.key, pool.id]);
 }
 
 async function findPool(

@@ -1,11 +1,11 @@
 import { Text } from "@mantine/core";
-import { StateBadge } from "../../execution/state-badge.tsx";
-import { describeCaller, KINDS, shortenId } from "../../execution/kinds.ts";
-import type { ExecutionSummary } from "../../execution/kinds.ts";
-import type { Column } from "../../table/data-table.tsx";
-import { AppLink } from "../../ui/link.tsx";
-import { Time } from "../../ui/time.tsx";
-import { formatDuration } from "../../util/times.ts";
+import { StateBadge } from "./state-badge.tsx";
+import { describeCaller, KINDS, shortenId } from "./kinds.ts";
+import type { ExecutionSummary } from "./kinds.ts";
+import type { Column } from "../table/data-table.tsx";
+import { AppLink } from "../ui/link.tsx";
+import { Time } from "../ui/time.tsx";
+import { formatDuration } from "../util/times.ts";
 
 /** Columns of lists of executions. */
 export function createColumns(org: string): readonly Column<ExecutionSummary>[] {
