@@ -24,6 +24,13 @@ function createStorage(): Pick<Storage, "getItem" | "setItem"> {
   return { getItem: (name) => kept.get(name) ?? null, setItem: (name, value) => void kept.set(name, value) };
 }
 
+const find = (target: UploadTarget) =>
+  createUrlStorage(target).findUploadsByFingerprint(toFingerprint(target));
+
+function refuse(): never {
+  throw new Error("refused");
+}
+
 beforeEach(() => vi.stubGlobal("localStorage", createStorage()));
 
 async function begin(target: UploadTarget, uploadUrl = "https://example.org/api/uploads/1") {
@@ -40,8 +47,6 @@ async function begin(target: UploadTarget, uploadUrl = "https://example.org/api/
 
 test("a file goes on where it was cut off, and a changed one, another name or another user's does not", async () => {
   await begin(TARGET);
-  const find = (target: UploadTarget) =>
-    createUrlStorage(target).findUploadsByFingerprint(toFingerprint(target));
   expect(await find(TARGET)).toMatchObject([{ uploadUrl: "https://example.org/api/uploads/1" }]);
   for (const other of [
     { modifiedAt: 2 },
@@ -88,9 +93,6 @@ test("what the browser holds and nobody can read is nothing", () => {
 });
 
 test("a browser that keeps nothing is no error", async () => {
-  const refuse = () => {
-    throw new Error("refused");
-  };
   vi.stubGlobal("localStorage", { getItem: refuse, setItem: refuse });
   await begin(TARGET);
   expect(listRemembered()).toEqual([]);
