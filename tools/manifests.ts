@@ -4,11 +4,22 @@ import { REPOSITORY } from "./platform-process.ts";
 
 /*
  * The version of the product has one source, `version` in the package.json of the repository. It is repeated in the manifest of
- * each package, in what they ask of each other and in the lockfile as well, because npm wants it there.
+ * each package, in what they ask of each other and in the lockfile as well, because npm wants it there; and in the cores of the clients,
+ * which are packages of other languages and name it in each request.
  */
 
 const PACKAGES = ["contract", "engine", "platform", "cli", "console"];
 const OWN_SCOPE = "@platform/";
+
+/** Texts that name the version, and what stands before and behind it. */
+const TEXTS: Readonly<Record<string, RegExp>> = {
+  "clients/java/pom.xml": /(<artifactId>platform-client<\/artifactId>\s*<version>)[^<]*(<)/u,
+  "clients/java/src/main/java/io/platform/client/Transport.java": /(String VERSION = ")[^"]*(")/u,
+  "clients/javascript/package.json": /("version": ")[^"]*(")/u,
+  "clients/javascript/core/transport.js": /(const VERSION = ")[^"]*(")/u,
+  "clients/python/pyproject.toml": /(\nversion = ")[^"]*(")/u,
+  "clients/python/platform_client/transport.py": /(\nVERSION = ")[^"]*(")/u,
+};
 
 interface Manifest {
   version?: string;
@@ -24,9 +35,19 @@ export const MANIFESTS: Readonly<Record<string, () => Promise<string>>> = {
   ".nvmrc": async () => `${(await readRoot()).devDependencies.node}\n`,
   "package-lock.json": createLockfile,
   ...Object.fromEntries(
+    Object.entries(TEXTS).map(([path, pattern]) => [path, () => createText(path, pattern)]),
+  ),
+  ...Object.fromEntries(
     PACKAGES.map((name) => [`packages/${name}/package.json`, () => createManifest(name)]),
   ),
 };
+
+async function createText(path: string, pattern: RegExp): Promise<string> {
+  const { version } = await readRoot();
+  const text = await readFile(join(REPOSITORY, path), "utf8");
+  if (!pattern.test(text)) throw new Error(`${path} names no version`);
+  return text.replace(pattern, `$1${version}$2`);
+}
 
 async function createManifest(name: string): Promise<string> {
   const { version } = await readRoot();

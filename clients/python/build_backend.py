@@ -11,6 +11,8 @@ from typing import Any
 
 _TAG = "py3-none-any"
 _TIME = (2000, 1, 1, 0, 0, 0)
+_README = Path("README.md")
+_LICENSE = [Path("LICENSE")]
 
 
 def build_wheel(
@@ -19,11 +21,14 @@ def build_wheel(
     _metadata: str | None = None,
 ) -> str:
     """Writes the wheel, and returns its name."""
-    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+    project = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["project"]
     name, version = project["name"].replace("-", "_"), project["version"]
     files = {path.as_posix(): path.read_bytes() for path in sorted(_list_files(name))}
     info = f"{name}-{version}.dist-info"
     files[f"{info}/METADATA"] = _describe(project).encode()
+    files |= {
+        f"{info}/licenses/{path.name}": path.read_bytes() for path in _LICENSE if path.exists()
+    }
     files[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: build_backend\nRoot-Is-Purelib: true\nTag: {_TAG}\n"
     ).encode()
@@ -51,8 +56,10 @@ def _describe(project: dict[str, Any]) -> str:
         "Version": project["version"],
         "Summary": project["description"],
         "Requires-Python": project["requires-python"],
+        "Description-Content-Type": "text/markdown",
     }
-    return "".join(f"{name}: {value}\n" for name, value in head.items())
+    lines = [f"{name}: {value}\n" for name, value in head.items()]
+    return "".join([*lines, "\n", _README.read_text("utf-8") if _README.exists() else ""])
 
 
 def _hash(content: bytes) -> str:

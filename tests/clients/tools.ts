@@ -1,11 +1,16 @@
 import { execFile } from "node:child_process";
-import { delimiter, dirname } from "node:path";
+import { mkdir, readdir } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
 import { env, execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 
 const INSTALL = fileURLToPath(new URL("install.sh", import.meta.url));
 /** With this code the script says that the machine lacks something that it cannot install. */
 const CANNOT_INSTALL = 3;
+/** Two runs of Maven that download into one repository could meet. */
+const MAVEN_LOCK = fileURLToPath(new URL("../../.cache/clients/maven.lock", import.meta.url));
+/** What Maven says where it cannot reach its repository, and has not what it needs. */
+const OUT_OF_REACH = /Could not transfer|Unknown host|UnknownHostException|No route to host|in offline mode/u;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 export interface Finished {
@@ -64,4 +69,39 @@ export async function installOrFail(kind: "node" | "python"): Promise<string> {
   const installed = await install(kind);
   if ("reason" in installed) throw new Error(installed.reason);
   return installed.folder;
+}
+
+/** The folder of the jars, or skips the test. */
+export async function needJava(skip: (reason: string) => never): Promise<string> {
+  const java = await install("java");
+  return "reason" in java ? skip(java.reason) : java.folder;
+}
+
+/** Runs a command that runs Maven; null, or why this machine cannot have what Maven needs. @throws Error when it fails otherwise */
+export async function runMaven(command: readonly string[], cwd?: string): Promise<string | null> {
+  await mkdir(dirname(MAVEN_LOCK), { recursive: true });
+  const { code, output } = await run(["flock", MAVEN_LOCK, ...command], cwd === undefined ? {} : { cwd });
+  if (code === 0) return null;
+  if (OUT_OF_REACH.test(output)) return `Maven's repository cannot be reached: ${output.slice(0, 500)}`;
+  throw new Error(`${command.join(" ")} ended with ${code}:\n${output}`);
+}
+
+/** Compiles the Java files below folders, or single ones; the class path of the result. */
+export async function compileJava(
+  sources: readonly string[],
+  classes: string,
+  libraries: readonly string[],
+): Promise<string> {
+  const files = await Promise.all(
+    sources.map(async (source) =>
+      source.endsWith(".java")
+        ? [source]
+        : (await readdir(source, { recursive: true }))
+            .filter((name) => name.endsWith(".java"))
+            .map((name) => join(source, name)),
+    ),
+  );
+  const path = [classes, ...libraries].join(delimiter);
+  await runOk(["javac", "-nowarn", "-encoding", "UTF-8", "-d", classes, "-cp", path, ...files.flat()]);
+  return path;
 }

@@ -8,8 +8,10 @@ export function writeJavaFiles(subject: ClientSubject, pom: string): PackageFile
   const folder = `src/main/java/${names.javaPackage.replaceAll(".", "/")}`;
   return {
     "pom.xml": pom
-      .replace("<artifactId>platform-client</artifactId>", `<artifactId>${names.distribution}</artifactId>`)
-      .replace("<version>0.1.0</version>", `<version>${subject.version}</version>`)
+      .replace(
+        /<artifactId>platform-client<\/artifactId>(\s*)<version>[^<]*<\/version>/u,
+        `<artifactId>${names.distribution}</artifactId>$1<version>${subject.version}</version>`,
+      )
       .replace("<!-- main -->", `<mainClass>${names.javaPackage}.Example</mainClass>`),
     [`${folder}/${names.javaClass}.java`]: writeClient(subject),
     [`${folder}/Example.java`]: writeExample(subject),

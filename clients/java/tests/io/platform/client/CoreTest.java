@@ -1,0 +1,291 @@
+package io.platform.client;
+
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** What the client promises, tried on a server that answers as each test tells it. Needs no library but those of the client. */
+public final class CoreTest {
+    private static final String ID = "0198a9a4-0000-7000-8000-000000000001";
+    private static final Answer RUNNING = Answer.of(describe("RUNNING"));
+    private static final Answer PENDING = Answer.of(201, describe("PENDING"));
+    private static final Answer SUCCEEDED = Answer.of(describe("SUCCEEDED"));
+    private static final Answer CUT = Answer.of(0, "");
+
+    @Retention(RetentionPolicy.RUNTIME)
+    private @interface Promise {}
+
+    private CoreTest() {}
+
+    public static void main(String[] arguments) throws IllegalAccessException {
+        List<Method> tests = Arrays.stream(CoreTest.class.getDeclaredMethods())
+                .filter(one -> one.isAnnotationPresent(Promise.class))
+                .sorted(Comparator.comparing(Method::getName))
+                .toList();
+        int failed = 0;
+        for (Method test : tests) {
+            try {
+                test.invoke(null);
+                System.out.println("ok " + test.getName());
+            } catch (InvocationTargetException error) {
+                failed += 1;
+                System.out.println("FAILED " + test.getName());
+                error.getCause().printStackTrace(System.out);
+            }
+        }
+        System.out.println("Ran " + tests.size() + " tests, " + failed + " failed");
+        System.exit(failed == 0 ? 0 : 1);
+    }
+
+    @Promise
+    static void concurrentCallersShareOneToken() throws Exception {
+        try (var server = new ScriptedServer(RUNNING)) {
+            var client = server.client();
+            var calls = IntStream.range(0, 50).mapToObj(n -> client.stateAsync(ID)).toArray(CompletableFuture[]::new);
+            CompletableFuture.allOf(calls).join();
+            equal(server.tokens(), 1);
+            equal(server.asked().stream().map(ScriptedServer.Asked::authorization).distinct().toList(), List.of("Bearer token-1"));
+        }
+    }
+
+    @Promise
+    static void aTokenIsRenewedBeforeItExpires() throws Exception {
+        try (var server = new ScriptedServer(0.4, RUNNING)) {
+            var client = server.client();
+            client.state(ID);
+            Thread.sleep(250);
+            client.state(ID);
+            equal(server.tokens(), 2);
+        }
+    }
+
+    @Promise
+    static void aRefusedTokenIsRenewedOnce() throws Exception {
+        Answer refused = Answer.of(401, "{\"code\":\"UNAUTHENTICATED\"}");
+        try (var server = new ScriptedServer(refused, RUNNING)) {
+            server.client().state(ID);
+            equal(server.tokens(), 2);
+        }
+        try (var server = new ScriptedServer(refused)) {
+            var client = server.client();
+            equal(fails(RequestRefused.class, () -> client.state(ID)).status(), 401);
+            equal(server.asked().size(), 2);
+        }
+    }
+
+    @Promise
+    static void anotherKeyIsUsedFromThenOn() throws Exception {
+        try (var server = new ScriptedServer(RUNNING)) {
+            var client = server.client();
+            client.state(ID);
+            client.useKey("other", "secret");
+            client.state(ID);
+            equal(server.asked().get(1).authorization(), "Bearer token-2");
+        }
+    }
+
+    @Promise
+    static void aStartIsSentAgainAsItWasAfterACutConnectionAnd503() throws Exception {
+        Answer away = Answer.of(503, "{}").with("Retry-After", "0");
+        try (var server = new ScriptedServer(CUT, away, PENDING)) {
+            equal(server.client().start(Map.of("a", 1), null).status(), "PENDING");
+            equal(server.asked().size(), 3);
+            equal(server.asked().stream().map(ScriptedServer.Asked::idempotencyKey).distinct().count(), 1L);
+            equal(bodies(server), List.of("{\"data\":{\"a\":1}}"));
+        }
+    }
+
+    @Promise
+    static void eachStartHasAKeyOfItsOwn() throws Exception {
+        try (var server = new ScriptedServer(PENDING)) {
+            var client = server.client();
+            client.start(null, null);
+            client.start(null, null);
+            equal(server.asked().stream().map(ScriptedServer.Asked::idempotencyKey).distinct().count(), 2L);
+        }
+    }
+
+    @Promise
+    static void retryAfterIsObeyedAndALongOneIsLeftToTheCaller() throws Exception {
+        Answer busy = Answer.of(429, "{\"code\":\"RATE_LIMITED\"}");
+        try (var server = new ScriptedServer(busy.with("Retry-After", "1"), PENDING)) {
+            var client = server.client();
+            takesAtLeast(Duration.ofSeconds(1), () -> client.start(null, null));
+        }
+        try (var server = new ScriptedServer(busy.with("Retry-After", "3600"))) {
+            var client = server.client();
+            equal(fails(RequestRefused.class, () -> client.start(null, null)).code(), "RATE_LIMITED");
+            equal(server.asked().size(), 1);
+        }
+    }
+
+    @Promise
+    static void otherRefusalsAreToldAndNotRepeated() throws Exception {
+        for (int status : new int[] {400, 500}) {
+            String body = "{\"code\":\"INVALID_INPUT\",\"detail\":\"no\",\"errors\":[{\"path\":\"/data\"}]}";
+            try (var server = new ScriptedServer(Answer.of(status, body).with("X-Request-Id", "r1"))) {
+                var client = server.client();
+                var error = fails(RequestRefused.class, () -> client.start(null, null));
+                equal(List.of(error.status(), error.code(), error.detail()), List.of(status, "INVALID_INPUT", "no"));
+                equal(error.errors(), List.of(Map.of("path", "/data")));
+                equal(error.requestId(), "r1");
+                equal(server.asked().size(), 1);
+            }
+        }
+    }
+
+    @Promise
+    static void waitingAsksAtOnceWhereTheServerWaitsAndOnlyTerminalEndsIt() throws Exception {
+        Answer paused = Answer.of(describe("PAUSED"));
+        Map<String, String> waits = Map.of("Preference-Applied", "wait=30", "Retry-After", "20");
+        try (var server = new ScriptedServer(
+                new Answer(200, RUNNING.body(), waits), new Answer(200, paused.body(), waits), SUCCEEDED)) {
+            long began = System.nanoTime();
+            equal(server.client().wait(ID, null).status(), "SUCCEEDED");
+            holds(System.nanoTime() - began < Duration.ofSeconds(5).toNanos(), "it asked at once");
+            equal(server.asked().get(0).prefer(), "wait=30");
+            equal(server.asked().size(), 3);
+        }
+    }
+
+    @Promise
+    static void waitingPausesWhereTheServerDoesNotWait() throws Exception {
+        try (var server = new ScriptedServer(RUNNING.with("Retry-After", "1"), SUCCEEDED)) {
+            var client = server.client();
+            takesAtLeast(Duration.ofSeconds(1), () -> client.wait(ID, null));
+        }
+    }
+
+    @Promise
+    static void aTimeoutEndsTheWaitingOnlyAlsoWhileTheServerIsAway() throws Exception {
+        for (Answer answer : List.of(RUNNING, Answer.of(503, "{}"), CUT)) {
+            try (var server = new ScriptedServer(answer)) {
+                var client = server.client();
+                equal(fails(WaitTimeout.class, () -> client.wait(ID, Duration.ofMillis(200))).id(), ID);
+                equal(server.asked().stream().map(ScriptedServer.Asked::method).distinct().toList(), List.of("GET"));
+            }
+        }
+    }
+
+    @Promise
+    static void whatDidNotSucceedIsAnError() throws Exception {
+        try (var server = new ScriptedServer(end("FAILED", "\"code\":\"TIMEOUT\",\"detail\":\"late\","))) {
+            var client = server.client();
+            var error = fails(ExecutionFailed.class, () -> client.result(ID));
+            equal(List.of(error.code(), error.detail(), error.id()), List.of("TIMEOUT", "late", ID));
+        }
+        try (var server = new ScriptedServer(end("UNKNOWN", "\"code\":\"WORKER_LOST\",\"detail\":\"\","))) {
+            var client = server.client();
+            equal(fails(ExecutionUnknown.class, () -> client.result(ID)).code(), "WORKER_LOST");
+        }
+    }
+
+    @Promise
+    static void digitsAndUnknownMembersAreKept() throws Exception {
+        String value = "{\"n\":12345678901234567890123,\"f\":1.100000000000000000001}";
+        try (var server = new ScriptedServer(end("SUCCEEDED", "\"news\":1,\"result\":" + value + ","))) {
+            var result = server.client().result(ID);
+            equal(result.value().get("n"), new BigInteger("12345678901234567890123"));
+            equal(result.output().get("f"), new BigDecimal("1.100000000000000000001"));
+            holds(result.text().contains(value), "the text is as it came");
+            equal(result.body().get("news"), 1);
+            equal(result.files(), List.of("a.txt"));
+        }
+    }
+
+    @Promise
+    static void aFlatResultOfTheLocalServerIsRead() throws Exception {
+        String body = "{\"result\":1,\"other\":2,\"_links\":{},\"_embedded\":{\"status\":{\"status\":\"SUCCEEDED\"}}}";
+        try (var server = new ScriptedServer(Answer.of(body))) {
+            equal(server.client().result(ID).value(), Map.of("result", 1, "other", 2));
+        }
+    }
+
+    @Promise
+    static void listsFollowTheCursorAndNeverTheHostOfALink() throws Exception {
+        Answer two = Answer.of("[" + describe("FAILED") + "," + describe("FAILED") + "]");
+        String link = "<https://elsewhere.example/?cursor=c1&limit=3>; rel=\"next\"";
+        try (var server = new ScriptedServer(two.with("Link", link), two)) {
+            equal(server.client().list("FAILED", 3).size(), 3);
+            equal(server.asked().get(1).path(), "/key/name/1.0.0/?limit=3&status=FAILED&cursor=c1");
+        }
+    }
+
+    @Promise
+    static void aReferenceTakesThePlaceOfAValue() throws Exception {
+        try (var server = new ScriptedServer(PENDING)) {
+            var options = RunOptions.NONE.withMore(Map.of("startWithin", 5));
+            server.client().startWith(new FileReference("p", "d", "f"), Map.of("a", 1), options);
+            var reference = Map.of("dataPoolId", "p", "dataSourceDescriptorId", "d", "fileId", "f");
+            var sent = Json.parse(server.asked().get(0).body());
+            equal(sent, Map.of("dataRef", reference, "params", Map.of("a", 1), "startWithin", 5));
+        }
+    }
+
+    @Promise
+    static void namesArePartsOfAPath() throws Exception {
+        try (var server = new ScriptedServer(RUNNING)) {
+            server.client().download("../../x", "a b/ü.txt");
+            equal(server.asked().get(0).path(), "/key/name/1.0.0/..%2F..%2Fx/result/a%20b%2F%C3%BC.txt");
+        }
+    }
+
+    @Promise
+    static void aServerThatCannotBeReachedIsToldAfterFiveTries() throws Exception {
+        try (var server = new ScriptedServer(CUT)) {
+            var client = server.client();
+            fails(ServerUnreachable.class, () -> client.cancel(ID));
+            equal(server.asked().size(), 5);
+        }
+    }
+
+    private static String describe(String status) {
+        boolean terminal = List.of("SUCCEEDED", "FAILED", "UNKNOWN").contains(status);
+        return "{\"id\":\"" + ID + "\",\"status\":\"" + status + "\",\"terminal\":" + terminal + ",\"createdAt\":\"x\"}";
+    }
+
+    private static Answer end(String status, String members) {
+        String links = "\"_links\":{\"self\":{},\"status\":{},\"a.txt\":{}}";
+        return Answer.of("{" + members + links + ",\"_embedded\":{\"status\":" + describe(status) + "}}");
+    }
+
+    private static List<String> bodies(ScriptedServer server) {
+        return server.asked().stream().map(ScriptedServer.Asked::body).distinct().collect(Collectors.toList());
+    }
+
+    private static void equal(Object found, Object expected) {
+        if (!Objects.equals(found, expected)) throw new AssertionError("found " + found + ", expected " + expected);
+    }
+
+    private static void holds(boolean condition, String what) {
+        if (!condition) throw new AssertionError("not so: " + what);
+    }
+
+    private static void takesAtLeast(Duration least, Runnable work) {
+        long began = System.nanoTime();
+        work.run();
+        holds(System.nanoTime() - began >= least.toNanos(), "it took " + least);
+    }
+
+    private static <E extends Exception> E fails(Class<E> expected, Runnable work) {
+        try {
+            work.run();
+        } catch (RuntimeException error) {
+            if (expected.isInstance(error)) return expected.cast(error);
+            throw error;
+        }
+        throw new AssertionError("it did not fail");
+    }
+}

@@ -1,0 +1,88 @@
+package io.platform.client;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** Takes the answers in their order, the last one again and again; tokens are answered apart. */
+final class ScriptedServer implements AutoCloseable {
+    /** A request that came, apart from those for tokens. */
+    record Asked(String method, String path, String authorization, String idempotencyKey, String prefer, String body) {}
+
+    private final HttpServer server;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final Deque<Answer> answers;
+    private final List<Asked> asked = new ArrayList<>();
+    private final double lifetime;
+    private int tokens;
+
+    ScriptedServer(double lifetime, Answer... answers) throws IOException {
+        this.lifetime = lifetime;
+        this.answers = new ArrayDeque<>(List.of(answers));
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", this::answer);
+        server.setExecutor(threads);
+        server.start();
+    }
+
+    ScriptedServer(Answer... answers) throws IOException {
+        this(3600, answers);
+    }
+
+    Client<Object, Object, java.util.Map<String, Object>> client() {
+        String endpoint = "http://127.0.0.1:" + server.getAddress().getPort() + "/key/name/1.0.0/";
+        return new Client<>(new Settings(endpoint, "key", "secret", null), Json.decodeAsMap());
+    }
+
+    synchronized List<Asked> asked() {
+        return List.copyOf(asked);
+    }
+
+    synchronized int tokens() {
+        return tokens;
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        Answer answer = next(exchange);
+        if (answer.status() != 0) {
+            byte[] content = answer.body().getBytes(StandardCharsets.UTF_8);
+            answer.headers().forEach(exchange.getResponseHeaders()::set);
+            exchange.sendResponseHeaders(answer.status(), content.length == 0 ? -1 : content.length);
+            exchange.getResponseBody().write(content);
+        }
+        exchange.close();
+    }
+
+    private synchronized Answer next(HttpExchange exchange) throws IOException {
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        String path = exchange.getRequestURI().toASCIIString();
+        if (path.equals("/token")) {
+            tokens += 1;
+            return Answer.of("{\"access_token\":\"token-" + tokens + "\",\"expires_in\":" + lifetime + "}");
+        }
+        var headers = exchange.getRequestHeaders();
+        asked.add(new Asked(
+                exchange.getRequestMethod(),
+                path,
+                headers.getFirst("Authorization"),
+                headers.getFirst("Idempotency-Key"),
+                headers.getFirst("Prefer"),
+                body));
+        return answers.size() > 1 ? answers.poll() : answers.peek();
+    }
+}
