@@ -5,6 +5,7 @@ import { cleanText } from "../base/output.ts";
 import type { CommandContext } from "../base/context.ts";
 import type { PlatformClient } from "../base/session.ts";
 import { describeWaiting } from "../jobs/job.ts";
+import { printRefused } from "./run-batch.ts";
 
 /** `platform run --dry-run`: what the start would do. Nothing is created. */
 export async function rehearseJob(
@@ -19,13 +20,36 @@ export async function rehearseJob(
       hint: `The key may have started it before, or the platform knows no rehearsals. See 'platform status ${answer.id}'.`,
     });
   }
+  output.print(`Valid    version ${cleanText(answer.version)}`);
   for (const line of describeRehearsal(answer)) output.print(line);
   output.print("Nothing was started.");
   return { json: answer, succeeded: true };
 }
 
+/** `platform run --batch --dry-run`: which items would be started, and what becomes of the last of them. Nothing is created. */
+export async function rehearseBatch(
+  context: CommandContext,
+  client: PlatformClient,
+  request: Parameters<PlatformClient["startJobBatch"]>[0],
+) {
+  const { output } = context;
+  const answer = await client.startJobBatch({ ...request, prefer: DRY_RUN });
+  if ("id" in answer)
+    throw new UserError("ALREADY_STARTED", `The batch ${answer.id} is there: this start is no rehearsal.`, {
+      hint: "The key may have started it before, or the platform knows no rehearsals of batches.",
+    });
+  printRefused(context, answer, "would not be started");
+  output.print(`Valid    ${answer.total - answer.refused} of ${answer.total}`);
+  const last = answer.items.findLast(({ rehearsal }) => rehearsal !== undefined);
+  if (last?.rehearsal !== undefined) {
+    output.print(`The last of them, item ${last.index + 1}:`);
+    for (const line of describeRehearsal(last.rehearsal)) output.print(line);
+  }
+  output.print("Nothing was started.");
+  return { json: answer, succeeded: answer.valid };
+}
+
 function describeRehearsal({
-  version,
   waiting,
   runs,
   cost,
@@ -34,7 +58,6 @@ function describeRehearsal({
   startBy,
 }: Rehearsal): readonly string[] {
   return [
-    `Valid    version ${cleanText(version)}`,
     `Waiting  ${describeWaiting(waiting)}`,
     ...(startBy === undefined ? [] : [`Begins   by ${startBy}, or fails`]),
     ...(runs === undefined

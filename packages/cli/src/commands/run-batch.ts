@@ -12,31 +12,29 @@ import { pause, retryRead } from "../base/wait.ts";
 
 /** What `run --batch` runs, and how long it waits. */
 interface BatchOptions {
-  /** Path of the file, relative to the working directory. */
-  readonly file: string;
-  readonly query: { readonly serviceKey: string; readonly version?: string };
-  readonly idempotencyKey: string | undefined;
+  readonly request: Parameters<PlatformClient["startJobBatch"]>[0];
   readonly isDetached: boolean;
   /** May be infinite. */
   readonly timeoutSeconds: number;
 }
+
+/** An item as far as its refusal goes. */
+type RefusedItem = Pick<Batch["items"][number], "index" | "code" | "detail" | "retryAfterSeconds">;
 
 const ASK_EVERY_MS = 1 * SECOND;
 const BAR_CELLS = 20;
 /** Refusals that are printed; the JSON has all. */
 const MAX_SHOWN = 10;
 
-/** Starts a job for each line of the file and, unless it is detached, waits until all have ended. Fails when one was refused or did not succeed. */
+/** Starts a job for each item and, unless it is detached, waits until all have ended. Fails when one was refused or did not succeed. */
 export async function runBatch(
   context: CommandContext,
   client: PlatformClient,
   options: BatchOptions,
 ): Promise<CommandResult> {
-  const { query, idempotencyKey, isDetached } = options;
-  const lines = await readItems(context, options.file);
-  const body = { json: `{"items":[${lines.join(",")}]}` };
-  const started = await client.startJobBatch({ query, body, idempotencyKey });
-  printRefused(context, started);
+  const { request, isDetached } = options;
+  const started = await client.startJobBatch(request);
+  printRefused(context, started, "was not started");
   const last = isDetached ? started : await follow(context, client, { started, ...options });
   const { output } = context;
   output.print(`Batch    ${last.id}`);
@@ -47,8 +45,13 @@ export async function runBatch(
   return { json: { ...last, items, nextCursor: null }, succeeded: last.refused === 0 && last.failed === 0 };
 }
 
-/** One start body a line; empty lines are none. The texts are sent unchanged, so that numbers keep all their digits. */
-async function readItems({ directory }: CommandContext, file: string): Promise<readonly string[]> {
+/**
+ * One start body a line of the file, whose path is relative to the working directory; empty lines are none. The texts are sent unchanged, so that
+ * numbers keep all their digits.
+ *
+ * @throws UserError INPUT_INVALID
+ */
+export async function readItems({ directory }: CommandContext, file: string): Promise<readonly string[]> {
   const text = await readIfThere(resolve(directory, file));
   if (text === null) throw new UserError("INPUT_INVALID", `The file '${file}' of --batch does not exist.`);
   const lines = text.split("\n").map((line, index) => ({ line: line.trim(), number: index + 1 }));
@@ -72,13 +75,18 @@ function isJson(text: string): boolean {
   }
 }
 
-function printRefused({ output }: CommandContext, { items, refused }: Batch): void {
+/** @param what has become of them, after their number */
+export function printRefused(
+  { output }: CommandContext,
+  { items, refused }: Pick<Batch, "refused"> & { readonly items: readonly RefusedItem[] },
+  what: string,
+): void {
   const shown = items.filter(({ code }) => code !== undefined).slice(0, MAX_SHOWN);
   for (const { index, code = "", detail = "", retryAfterSeconds } of shown) {
     const again = retryAfterSeconds === undefined ? "" : ` (again in ${retryAfterSeconds} s)`;
-    output.note(`Item ${index + 1} was not started: ${cleanText(`${code}: ${detail}`)}${again}`);
+    output.note(`Item ${index + 1} ${what}: ${cleanText(`${code}: ${detail}`)}${again}`);
   }
-  if (refused > shown.length) output.note(`${refused - shown.length} more were not started.`);
+  if (refused > shown.length) output.note(`And ${refused - shown.length} more.`);
 }
 
 async function follow(

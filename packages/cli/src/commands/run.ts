@@ -3,8 +3,8 @@ import { createInterruption, createUsageError, UserError } from "../base/errors.
 import { defineCommand } from "../base/command.ts";
 import type { CommandResult } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
-import { rehearseJob } from "./rehearse-job.ts";
-import { runBatch } from "./run-batch.ts";
+import { rehearseBatch, rehearseJob } from "./rehearse-job.ts";
+import { readItems, runBatch } from "./run-batch.ts";
 import { replayExecution } from "./replay-execution.ts";
 import { findService } from "../project/find-service.ts";
 import { buildStartBody } from "../jobs/job-input.ts";
@@ -40,7 +40,7 @@ export const runCommand = defineCommand({
     "Without --data and --data-file, the input is input/data.json, and {} if that file does not exist; params likewise.",
     "Waits until the job ends, then prints its state, the result and a link to the job. The exit code is 1 if the job did not succeed.",
     "--replay ID fetches version and input of an ended execution, a job or one of an application of the organisation, runs it on this machine as 'platform serve' would, and says whether the result is byte for byte the same. Nothing runs on the platform; the version must be one of the organisation's own. The exit code is 1 if the result differs.",
-    "--dry-run checks version, input and limits as the start would, prints how long the job would wait, how long such jobs take and what it needs, and starts nothing. The exit code is 1 if the start would be refused.",
+    "--dry-run checks version, input and limits as the start would, prints how long the job would wait, how long such jobs take and what it needs, and starts nothing; with --batch it does so for each line, and prints it of the last that would be started. The exit code is 1 if the start, or that of a line, would be refused.",
     "--batch FILE starts a job for each line of the file, up to 1,000, waits until all have ended and prints how many ended how. A line that is refused keeps no other from being started; the exit code is 1 if one was refused or did not succeed.",
     "Ctrl-C and --timeout end the waiting, not the job: see 'platform status', 'platform logs' and 'platform cancel'.",
   ],
@@ -130,7 +130,6 @@ export const runCommand = defineCommand({
     ),
     ...NOT_OF_REPLAY.map((other) => ["replay", other as "data"] as const),
     ["dryRun", "detached"],
-    ["dryRun", "batch"],
   ],
   examples: [
     { command: "platform run", comment: "The project in this folder, with its example input" },
@@ -158,6 +157,10 @@ export const runCommand = defineCommand({
     {
       command: "platform run tsp --batch tours.jsonl",
       comment: 'A job for each line, such as {"data": {"n": 5}}',
+    },
+    {
+      command: "platform run tsp --batch tours.jsonl --dry-run",
+      comment: "Which lines would be refused?",
     },
     {
       command: "platform run --replay 0198c1de-7a53-7000-8000-000000000000",
@@ -198,12 +201,12 @@ async function runOnPlatform(
     ...(options.version === undefined ? {} : { version: options.version }),
   };
   if (file !== undefined) {
-    const isDetached = options.detached;
+    const items = await readItems(context, file);
+    const request = { query, body: { json: `{"items":[${items.join(",")}]}` }, idempotencyKey };
+    if (options.dryRun) return await rehearseBatch(context, session.client, request);
     return await runBatch(context, session.client, {
-      file,
-      query,
-      idempotencyKey,
-      isDetached,
+      request,
+      isDetached: options.detached,
       timeoutSeconds,
     });
   }

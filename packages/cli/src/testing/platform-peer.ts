@@ -35,7 +35,7 @@ const OWNER = "org-1";
 const KEY = "0198c1de-7a53-4000-8000-000000000001";
 
 const { getMe, listOrganizations, listServices, createService, getService, putService } = PLATFORM_API;
-const { createVersion, getBuild, listVersions } = PLATFORM_API;
+const { createVersion, getBuild, getVersion, listVersions } = PLATFORM_API;
 const { createOrganization, deleteOrganization, deleteService, retireVersion } = PLATFORM_API;
 const { listMembers, putMember, removeMember, leaveOrganization } = PLATFORM_API;
 const { listInvitations, createInvitation, revokeInvitation, acceptInvitation } = PLATFORM_API;
@@ -49,6 +49,7 @@ const TABLE = {
   putService,
   createVersion,
   getBuild,
+  getVersion,
   listVersions,
   createOrganization,
   deleteOrganization,
@@ -154,6 +155,19 @@ const RETIRED = {
   inputSchema: null,
   createdAt: "2026-11-20 21:17:00",
   retiredAt: "2026-11-21 21:17:00",
+};
+
+const DETAILS = {
+  readme: "# Tours",
+  outputSchema: null,
+  exampleInput: { data: { n: 5 } },
+  sizeBytes: 4_711,
+  python: "3.12.1",
+  requirements: ["numpy==2.0", "# constraints", "scipy<2\u001b[2J"],
+  createdBy: "Ada\u001b[2J",
+  formerVersion: "0.9.0",
+  isBreaking: true,
+  breakingChange: "data needs n",
 };
 
 const ORGANIZATIONS = [
@@ -262,6 +276,10 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
       },
       getBuild: async () => ok(nextStep()),
       listVersions: async () => ok({ items: [], nextCursor: null }),
+      getVersion: async ({ params }) => {
+        if (params.version !== "1.0.0") throw new Problem("SERVICE_NOT_FOUND");
+        return ok({ ...RETIRED, ...DETAILS, version: params.version });
+      },
       ...createPeople(),
       ...createOperators(),
       ...createAccess(options.signUp),
