@@ -1,5 +1,6 @@
+import { hrtime } from "node:process";
 import { Problem } from "@platform/contract/problems";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { BatchStore } from "../store/batches.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { createExecution, createOwner } from "../testing/execution-fixtures.ts";
@@ -8,32 +9,58 @@ import { createBatches } from "./batches.ts";
 
 const TARGET = { id: "version", resources: { cpu: 1, memory: 1 }, timeoutSeconds: 60, inputSchema: null };
 
-test("a batch that was taken over while it was started is not told that nothing was accepted, where the database is away then", async () => {
+/** Starts a batch of two, without a key, whose hold is lost once both are stored; `openAgain` answers its next look. */
+async function loseHold(openAgain: BatchStore["openBatch"]) {
   const store = createMemoryStore();
   const owner = createOwner();
   let openings = 0;
-  const away: BatchStore = {
-    ...store,
-    openBatch: async (batch, mayCreate) => {
-      openings += 1;
-      if (openings > 1) throw new Problem("UNAVAILABLE");
-      return await store.openBatch(batch, mayCreate);
-    },
-    // Whoever cancels it has settled it before.
-    settleBatch: async () => null,
-  };
   const batches = createBatches({
-    store: away,
+    store: {
+      ...store,
+      openBatch: async (batch, mayCreate) => {
+        openings += 1;
+        return await (openings > 1 ? openAgain : store.openBatch)(batch, mayCreate);
+      },
+      // Whoever cancels it has settled it before.
+      settleBatch: async () => null,
+    },
     startItem: {
       references: NO_REFERENCES,
       start: async ({ id }) => await store.create(createExecution({ id, owner })),
     },
   });
   const body = Buffer.from('{"items": [{}, {}]}');
-  await expect(batches.start(owner, { body, findTarget: () => TARGET })).rejects.toMatchObject({
-    code: "INTERNAL_ERROR",
-    message: expect.stringContaining("it is unknown which of its executions were. Get the batch"),
-  });
+  const answer: unknown = await batches
+    .start(owner, { body, findTarget: () => TARGET })
+    .catch((error: unknown) => error);
   const pending = await store.countPending();
   expect([...pending]).toEqual([[owner.id, 2]]);
+  return answer;
+}
+
+const UNCERTAIN = {
+  code: "INTERNAL_ERROR",
+  message: expect.stringContaining("it is unknown which of its executions were. Get the batch"),
+};
+
+test("a batch that was taken over while it was started is not told that nothing was accepted, where the database is away then", async () => {
+  const answer = await loseHold(async () => {
+    throw new Problem("UNAVAILABLE");
+  });
+  expect(answer).toMatchObject(UNCERTAIN);
+});
+
+test("nor that it is to be sent again, where who has taken it over does not end in time", async () => {
+  const now = hrtime.bigint();
+  const clock = vi.spyOn(hrtime, "bigint");
+  try {
+    const answer = await loseHold(async ({ id, ownerId, itemIds }) => {
+      clock.mockReturnValue(now + 60_000_000_000n);
+      const batch = { id, ownerId, itemIds, createdAt: Date.now(), isCancelled: true, refusals: null };
+      return { batch, holder: "other", isRepeated: true };
+    });
+    expect(answer).toMatchObject(UNCERTAIN);
+  } finally {
+    clock.mockRestore();
+  }
 });

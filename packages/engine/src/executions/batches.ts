@@ -134,7 +134,8 @@ async function openAndStart(tools: Tools, owner: Owner, given: SplitRequest): Pr
     });
     if (turn.view !== null) return turn.view;
     begun ??= turn.begun;
-    if (readMonotonic() >= until) throw refuseBusy();
+    if (readMonotonic() >= until)
+      throw begun === null ? refuseBusy() : refuseUncertain({ batch: begun, key: given.key }, refuseBusy());
     await delay(ASK_OTHER_MS);
   }
 }
