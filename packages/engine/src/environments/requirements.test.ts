@@ -36,7 +36,7 @@ test("comments, blank lines, line ends and spaces do not matter; versions and ma
 test("what people read of requirements has no user, password or query of an address", async () => {
   const requirements = await read({
     "requirements.txt":
-      "tour @ https://user:secret@example.org/tour-1.0-py3-none-any.whl?token=secret\nnumpy==2.0\n-c limits.txt\n",
+      "tour @ https://user:secret@example.org/tour-1.0-py3-none-any.whl?token=secret\n--index-url https://user:the@secret@example.org/simple\nnumpy==2.0\n-c limits.txt\n",
     "limits.txt": "scipy<2\n",
   });
   expect(requirements?.text).toContain("secret");

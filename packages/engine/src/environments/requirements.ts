@@ -51,7 +51,8 @@ export function describeRequirements(requirements: Requirements | null): string 
   if (requirements === null) return "";
   const { text, constraints } = requirements;
   const whole = constraints === "" ? text : `${text}# constraints\n${constraints}`;
-  return whole.replaceAll(/:\/\/[^\s/@]*@/gu, "://").replaceAll(/\?[^\s#]*/gu, "?…");
+  // To the last @ before the path, as installers read an address.
+  return whole.replaceAll(/:\/\/[^\s/]*@/gu, "://").replaceAll(/\?[^\s#]*/gu, "?…");
 }
 
 /** Where a build puts the project's files, relative to the folder of the canonical text: a name that no requirement can have. */
