@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { geteuid } from "node:process";
+import { execPath, geteuid } from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { recordSyncs } from "@platform/engine/testing/record-syncs";
 import { openDataDirectory, readSecret } from "./data-directory.ts";
@@ -79,6 +80,16 @@ describe("readSecret", () => {
       expect(syncs.paths).toEqual([expect.stringMatching(/\/secret\.[0-9a-f]+$/u), parent]);
     },
   );
+
+  test("leaves nothing behind where it cannot be written", async () => {
+    // Files that may have no byte fail as on a full disk: opened, and not written.
+    const program = `import { readSecret } from ${JSON.stringify(import.meta.resolve("./data-directory.ts"))};
+      await readSecret(${JSON.stringify(parent)}, null);`;
+    const command = ["-c", 'ulimit -f 0; exec "$0" "$@"', execPath, "--input-type=module", "--eval", program];
+    const { status, stderr } = spawnSync("sh", command, { encoding: "utf8" });
+    expect([status, stderr]).toEqual([1, expect.stringContaining("EFBIG")]);
+    expect(await readdir(parent)).toEqual([]);
+  });
 
   test("is the configured one where there is one", async () => {
     expect(await readSecret(parent, "configured")).toBe("configured");

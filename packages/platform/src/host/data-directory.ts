@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, link, readFile, stat, unlink, writeFile } from "node:fs/promises";
+import { chmod, link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { geteuid } from "node:process";
 import { makeFolder, syncDirectory } from "../base/files.ts";
@@ -143,11 +143,15 @@ async function createRunDirectory(root: string): Promise<string> {
 /** Writes a file with mode 0600 unless it exists, and returns its content. Of racing processes one writes: a link is atomic. */
 async function writeOnce(file: string, content: string): Promise<string> {
   const temporary = `${file}.${randomBytes(6).toString("hex")}`;
-  await writeFile(temporary, content, { mode: 0o600, flush: true });
-  await link(temporary, file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
-  await unlink(temporary);
+  try {
+    await writeFile(temporary, content, { mode: 0o600, flush: true });
+    await link(temporary, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  } finally {
+    // Also of a full disk, which may leave a part of it.
+    await rm(temporary, { force: true });
+  }
   await syncDirectory(dirname(file));
   return (await readFile(file, "utf8")).trim();
 }
