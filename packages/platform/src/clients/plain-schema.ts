@@ -150,8 +150,8 @@ class Walk {
 
   #object(given: Json, depth: number): PlainSchema {
     const properties = Object.entries(readObject(given["properties"]));
-    const required: readonly unknown[] = Array.isArray(given["required"]) ? given["required"] : [];
-    this.#members += properties.length + required.length;
+    const required = new Set<unknown>(Array.isArray(given["required"]) ? given["required"] : []);
+    this.#members += properties.length + required.size;
     if (this.#members > MAX_MEMBERS) throw new TooLarge();
     if (properties.length === 0) {
       const more = given["additionalProperties"];
@@ -165,7 +165,7 @@ class Walk {
       properties: Object.fromEntries(
         properties.map(([name, schema]) => [name, this.plain(schema, depth + 1)]),
       ),
-      required: properties.map(([name]) => name).filter((name) => required.includes(name)),
+      required: properties.map(([name]) => name).filter((name) => required.has(name)),
     };
   }
 }
