@@ -335,7 +335,7 @@ test("no secret is among what operators are shown, nor a password or token in a 
     PLATFORM_S3_ACCESS_KEY_ID: "hush",
     PLATFORM_S3_SECRET_ACCESS_KEY: "hush",
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=hush",
-    OTEL_EXPORTER_OTLP_ENDPOINT: "https://me:hush@otel.example.org/x?key=hush#hush",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "https://me:a,hush@otel.example.org/x?key=hush#hush",
     PLATFORM_API_URL: "https://hush@api.example.org",
   };
   const shown = await readShown({ variables });
