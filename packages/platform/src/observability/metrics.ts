@@ -29,7 +29,7 @@ export const METRICS = {
   },
   platform_queue_executions: {
     type: "gauge",
-    help: "Executions that are PENDING, of the whole platform. QUEUE: wait for their turn or for capacity; START_AT: are not to start before a later time; SETBACK: could not be started, and pause; NO_WORKER, NO_LARGE_WORKER: no live worker can start them",
+    help: "Executions that are PENDING, of the whole platform. QUEUE: wait for their turn or for capacity; START_AT: are not to start before a later time; SERVICE_LIMIT: wait for a place of a limit, of their service or of their subscription; SETBACK: could not be started, and pause; NO_WORKER, NO_LARGE_WORKER: no live worker can start them",
     labels: ["reason"],
   },
   platform_queue_oldest_seconds: {
