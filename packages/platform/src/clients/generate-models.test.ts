@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { generateModels } from "./generate-models.ts";
 import type { ModelRequest } from "./generate-models.ts";
@@ -32,4 +34,34 @@ test("what exceeds its memory gets no models, and the process lives on", async (
   const limits = { memoryMb: 32, generationMs: 60_000 };
   expect(await generateModels(createLarge(20_000), limits)).toBeNull();
   expect((await generateModels(SMALL, limits))?.["models.py"]).toContain("class Data");
+});
+
+/** Names that Python or the generated code has for something else; the most dangerous are not here, see `AWKWARD` of plain-schema.ts. */
+const NAMES = "list dict int str bool float type property result cast value any Any T x f Enum dataclass self cls".split(" ");
+
+/** Reads the value of the second argument with the models of the first, and writes it again. */
+const READER = `import json, sys
+models = {}
+exec(compile(sys.argv[1], "models.py", "exec"), models)
+print(json.dumps(models["Data"].from_dict(json.loads(sys.argv[2])).to_dict()))
+`;
+
+test("in Python members may be called as what the models use, and have defaults: what was read is written", async () => {
+  const member = { type: "array", items: { type: "integer" } };
+  const sample = (name: string) => ({ [name]: [1, 2], other: [3] });
+  const properties = Object.fromEntries(
+    NAMES.map((name, at) => [
+      `child${at}`,
+      { type: "object", properties: { [name]: member, other: member }, required: [] },
+    ]),
+  );
+  const files = await generateModels(request({ type: "object", properties }), { generationMs: 20_000 });
+  const value = Object.fromEntries(NAMES.map((name, at) => [`child${at}`, sample(name)]));
+  const { stdout } = await promisify(execFile)("python3", [
+    "-c",
+    READER,
+    files?.["models.py"] ?? "",
+    JSON.stringify(value),
+  ]);
+  expect(JSON.parse(stdout)).toEqual(value);
 });

@@ -27,6 +27,9 @@ const TARGETS = {
   python: () => ({ lang: "python" as const, outputFilename: "models.py", rendererOptions: {} }),
 };
 
+/** A member may be called `list`, as a type of others is, and its default is no type: then types must not be looked up in its class. */
+const LATE_TYPES = "from __future__ import annotations\n\n";
+
 async function generate({ language, parts, javaPackage }: ModelRequest): Promise<Record<string, string>> {
   const schemas = new JSONSchemaInput(new NoStore());
   for (const { name, schema } of parts)
@@ -42,8 +45,12 @@ async function generate({ language, parts, javaPackage }: ModelRequest): Promise
   return Object.fromEntries(
     [...files]
       .filter(([name]) => name !== "Converter.java")
-      .map(([name, { lines }]) => [name, `${lines.join("\n").trimEnd()}\n`]),
+      .map(([name, { lines }]) => [name, finish(language, `${lines.join("\n").trimEnd()}\n`)]),
   );
+}
+
+function finish(language: ModelRequest["language"], text: string): string {
+  return language === "python" ? text.replace(/^from /mu, `${LATE_TYPES}from `) : text;
 }
 
 const say = parentPort?.postMessage.bind(parentPort);
