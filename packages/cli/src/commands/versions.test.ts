@@ -10,7 +10,11 @@ let peer: PlatformPeer;
 beforeEach(async () => {
   [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
   const headers = { "content-type": "application/json", authorization: `Bearer ${TOKEN}` };
-  const created = await fetch(`${peer.url}/api/services`, { method: "POST", headers, body: '{"name":"demo"}' });
+  const created = await fetch(`${peer.url}/api/services`, {
+    method: "POST",
+    headers,
+    body: '{"name":"demo"}',
+  });
   expect(created.status).toBe(201);
 });
 afterEach(async () => {

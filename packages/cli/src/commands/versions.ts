@@ -53,7 +53,9 @@ export const versionsCommand = defineCommand({
 function printDetails({ output }: CommandContext, version: VersionDetails): void {
   const { resources, createdBy, python, sizeBytes, requirements, formerVersion, breakingChange } = version;
   output.print(`Version   ${version.version} (${version.status})`);
-  output.print(`Needs     ${resources.cpu} vCPUs, ${resources.memory} GB, at most ${version.timeoutSeconds} s`);
+  output.print(
+    `Needs     ${resources.cpu} vCPUs, ${resources.memory} GB, at most ${version.timeoutSeconds} s`,
+  );
   output.print(
     `Created   ${version.createdAt}${createdBy === null ? "" : ` by ${cleanText(createdBy)}`}${version.retiredAt === null ? "" : `, retired ${version.retiredAt}`}`,
   );
@@ -63,6 +65,8 @@ function printDetails({ output }: CommandContext, version: VersionDetails): void
     output.print(
       `Input     ${breakingChange === null ? "takes" : "does not take"} what ${formerVersion} takes${breakingChange === null ? "" : `: ${cleanText(breakingChange)}`}`,
     );
-  output.print(`Installed ${requirements === null ? "not known" : requirements.length === 0 ? "nothing" : "these:"}`);
+  output.print(
+    `Installed ${requirements === null ? "not known" : requirements.length === 0 ? "nothing" : "these:"}`,
+  );
   for (const line of requirements ?? []) output.print(`  ${cleanText(line)}`);
 }

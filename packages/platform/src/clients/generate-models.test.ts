@@ -37,7 +37,10 @@ test("what exceeds its memory gets no models, and the process lives on", async (
 });
 
 /** Names that Python or the generated code has for something else; the most dangerous are not here, see `AWKWARD` of plain-schema.ts. */
-const NAMES = "list dict int str bool float type property result cast value any Any T x f Enum dataclass self cls".split(" ");
+const NAMES =
+  "list dict int str bool float type property result cast value any Any T x f Enum dataclass self cls".split(
+    " ",
+  );
 
 /** Reads the value of the second argument with the models of the first, and writes it again. */
 const READER = `import json, sys

@@ -36,7 +36,6 @@ afterAll(async () => {
   await home?.close();
 });
 
-const HEADERS = { "content-type": "application/json", prefer: "dry-run" };
 const createItems = (count: number) => JSON.stringify({ items: Array.from({ length: count }, () => ({})) });
 
 async function subscribe(name: string, limits: object): Promise<TestClient> {
@@ -47,26 +46,22 @@ async function subscribe(name: string, limits: object): Promise<TestClient> {
   return client;
 }
 
-async function rehearse(client: TestClient, count: number) {
-  const answer = await instance.gateway.inject({
-    method: "POST",
-    url: `/${service.serviceKey}/${service.serviceName}/${service.version}/batch`,
-    headers: { ...HEADERS, authorization: `Bearer ${await fetchAccessToken(instance, client)}` },
-    payload: createItems(count),
-  });
-  return { status: answer.statusCode, body: answer.json<BatchRehearsal>() };
-}
-
-async function startBatch(client: TestClient, count: number) {
+async function send(client: TestClient, count: number, prefer?: string) {
   return await instance.gateway.inject({
     method: "POST",
     url: `/${service.serviceKey}/${service.serviceName}/${service.version}/batch`,
     headers: {
       "content-type": "application/json",
       authorization: `Bearer ${await fetchAccessToken(instance, client)}`,
+      ...(prefer === undefined ? {} : { prefer }),
     },
     payload: createItems(count),
   });
+}
+
+async function rehearse(client: TestClient, count: number) {
+  const answer = await send(client, count, "dry-run");
+  return { status: answer.statusCode, body: answer.json<BatchRehearsal>() };
 }
 
 async function countRows(table: string): Promise<number> {
@@ -81,7 +76,11 @@ test("it creates no batch, no execution, no key and no usage, for an application
   const job = await instance.api.inject({
     method: "POST",
     url: `/api/jobs/batch?serviceKey=${service.serviceKey}`,
-    headers: { ...HEADERS, authorization: `Bearer ${owner.token}` },
+    headers: {
+      "content-type": "application/json",
+      prefer: "dry-run",
+      authorization: `Bearer ${owner.token}`,
+    },
     payload: createItems(2),
   });
   expect([job.statusCode, job.json()]).toMatchObject([200, { valid: true, total: 2, refused: 0 }]);
@@ -124,13 +123,13 @@ test("each item counts as a rehearsal, and none as a start", async () => {
     expect(item).toMatchObject({ code: "RATE_LIMITED", retryAfterSeconds: expect.any(Number) });
   // There are as many rehearsals as starts: they were used.
   expect(countValid(await rehearse(client, 10))).toBeLessThanOrEqual(countRefilled(since));
-  expect((await startBatch(client, PER_MINUTE)).json()).toMatchObject({ total: PER_MINUTE, refused: 0 });
+  expect((await send(client, PER_MINUTE)).json()).toMatchObject({ total: PER_MINUTE, refused: 0 });
 });
 
 test("items beyond the starts that are left are refused", async () => {
   const client = await subscribe("started", { perMinute: PER_MINUTE });
   const since = performance.now();
-  expect((await startBatch(client, 4)).json()).toMatchObject({ refused: 0 });
+  expect((await send(client, 4)).json()).toMatchObject({ refused: 0 });
   const rehearsed = await rehearse(client, PER_MINUTE);
   expect(countValid(rehearsed)).toBeGreaterThanOrEqual(PER_MINUTE - 4);
   expect(countValid(rehearsed)).toBeLessThanOrEqual(PER_MINUTE - 4 + countRefilled(since));
