@@ -17,7 +17,7 @@ beforeEach(async () => {
     headers,
     body: '{"name":"demo"}',
   });
-  expect(created.status).toBe(201);
+  if (!created.ok) throw new Error(`the service was not created: ${created.status}`);
 });
 afterEach(async () => {
   await Promise.all([home.close(), peer.close()]);
