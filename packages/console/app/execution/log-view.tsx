@@ -3,12 +3,16 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { RefObject } from "react";
 import { saveText } from "../ui/secret-once.tsx";
+import { readStored } from "../util/storage.ts";
+import { formatSortable, parseTimestamp } from "../util/times.ts";
 import { formatCount } from "../util/units.ts";
 import { SEVERITIES, selectLines } from "./select-lines.ts";
 import type { LogLine, LogSnapshot } from "./log-store.ts";
 import "./log-view.css";
 
 const LINE_PIXELS = 20;
+/** Free above the first line and below the last one. */
+const EDGE_PIXELS = 8;
 /** This close to the end is at the end. */
 const NEAR_PIXELS = 24;
 
@@ -120,12 +124,15 @@ interface LinesProps {
 }
 
 function Lines({ lines, isWrapped, region, onScroll }: LinesProps) {
+  const zone = readStored("times") === "utc" ? "utc" : "local";
   // oxlint-disable-next-line react/incompatible-library -- It concerns React's compiler, which this console is not built with.
   const rows = useVirtualizer({
     count: lines.length,
     getScrollElement: () => region.current,
     estimateSize: () => LINE_PIXELS,
     overscan: 20,
+    paddingStart: EDGE_PIXELS,
+    paddingEnd: EDGE_PIXELS,
   });
   return (
     <div
@@ -151,7 +158,7 @@ function Lines({ lines, isWrapped, region, onScroll }: LinesProps) {
               className="log-line"
               style={{ transform: `translateY(${start}px)` }}
             >
-              <span className="log-time">{line.timestamp}</span>{" "}
+              <span className="log-time">{formatSortable(parseTimestamp(line.timestamp), zone)}</span>{" "}
               <span className="log-severity">{line.severity}</span> {line.message}
             </div>
           );

@@ -21,13 +21,16 @@ export function Timeline({ execution }: { readonly execution: Execution }) {
           <span className="timeline-name">Accepted</span> <Time at={createdAt} as="exact" />
         </li>
         <li>
-          <span className="timeline-name">Waited</span> {formatDuration(waitedMs)}
-          {startedAt === undefined && !terminal && ", and waits"}
+          <span className="timeline-name">
+            {startedAt === undefined && !terminal ? "Waiting for" : "Waited"}
+          </span>{" "}
+          {formatDuration(waitedMs)}
         </li>
         <li>
-          <span className="timeline-name">Ran</span>{" "}
+          <span className="timeline-name">
+            {startedAt !== undefined && !terminal ? "Running for" : "Ran"}
+          </span>{" "}
           {ranMs === undefined ? (terminal ? "not at all" : "not yet") : formatDuration(ranMs)}
-          {startedAt !== undefined && !terminal && ", and runs"}
         </li>
         <li>
           <span className="timeline-name">Ended</span> <Time at={endedAt} as="exact" none="not yet" />

@@ -69,16 +69,18 @@ export function DataTable<Row>({ label, columns, rows, rowKey, selection, empty 
           </tbody>
         </table>
       </div>
-      <div className="data-more">
-        <span role="status">
-          {list.items.length} {list.hasMore ? "so far" : list.items.length === 1 ? "row" : "rows"}
-        </span>
-        {list.hasMore && (
-          <Button size="xs" variant="default" loading={list.isLoadingMore} onClick={list.loadMore}>
-            Load more
-          </Button>
-        )}
-      </div>
+      {"items" in rows && (
+        <div className="data-more">
+          <span role="status">
+            {list.items.length} {list.hasMore ? "so far" : list.items.length === 1 ? "row" : "rows"}
+          </span>
+          {list.hasMore && (
+            <Button size="xs" variant="default" loading={list.isLoadingMore} onClick={list.loadMore}>
+              Load more
+            </Button>
+          )}
+        </div>
+      )}
     </div>
   );
 }

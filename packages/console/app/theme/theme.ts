@@ -68,8 +68,13 @@ export const theme = createTheme({
   fontFamilyMonospace: "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace",
   headings: { fontWeight: "650" },
   components: {
-    // Its own title is in the colour of its background.
-    Alert: Alert.extend({ styles: { title: { color: "var(--mantine-color-text)" } } }),
+    // Its own title is in the colour of its background, and its message brighter than the title.
+    Alert: Alert.extend({
+      styles: {
+        title: { color: "var(--mantine-color-text)" },
+        message: { color: "var(--mantine-color-text)" },
+      },
+    }),
     Badge: Badge.extend({ defaultProps: { variant: "default", radius: "sm", tt: "none", fw: 500 } }),
     Button: Button.extend({ defaultProps: { size: "sm" } }),
   },

@@ -28,7 +28,7 @@ export function ConfirmButton({ op, label, question, children, typed, run, butto
   return (
     <>
       <Can op={op}>
-        <Button variant="default" {...button} onClick={() => setIsOpen(true)}>
+        <Button variant="default" {...button} aria-haspopup="dialog" onClick={() => setIsOpen(true)}>
           {label}
         </Button>
       </Can>

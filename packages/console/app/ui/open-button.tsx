@@ -18,7 +18,7 @@ export function OpenButton({ op, set, children, ...button }: OpenButtonProps) {
   const setSearch = useSetSearch();
   return (
     <Can op={op}>
-      <Button {...button} onClick={() => setSearch(set, "push")}>
+      <Button {...button} aria-haspopup="dialog" onClick={() => setSearch(set, "push")}>
         {children}
       </Button>
     </Can>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatDuration, formatExact, formatRelative, parseTimestamp } from "./times.ts";
+import { formatDuration, formatExact, formatRelative, formatSortable, parseTimestamp } from "./times.ts";
 import { formatBytes } from "./units.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
@@ -23,6 +23,12 @@ test.each([
 
 test("an exact time names its zone", () => {
   expect(formatExact(NOW, "utc", "en-GB")).toBe("20 Nov 2026, 12:00:00 UTC");
+});
+
+test("the time of a log's line is that of the chosen zone", () => {
+  const offset = new Date(NOW).getTimezoneOffset() * 60_000;
+  expect(formatSortable(NOW, "utc")).toBe("2026-11-20 12:00:00");
+  expect(formatSortable(NOW + offset, "local")).toBe("2026-11-20 12:00:00");
 });
 
 test.each([

@@ -32,6 +32,12 @@ export function formatExact(time: number, zone: "local" | "utc", locale?: string
   }).format(time);
 }
 
+/** Day and time as digits that stand below each other, `YYYY-MM-DD HH:MM:SS`. */
+export function formatSortable(time: number, zone: "local" | "utc"): string {
+  const offset = zone === "utc" ? 0 : new Date(time).getTimezoneOffset() * 60_000;
+  return formatTimestamp(time - offset);
+}
+
 /** "80 ms", "1.4 s", "3 min 20 s", "2 h 5 min". */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;

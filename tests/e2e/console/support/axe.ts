@@ -4,9 +4,21 @@ import type { Page } from "playwright-core";
 /** WCAG 2.2 AA, and what axe holds for good practice. */
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
+interface Barriers {
+  /** Only what is within it, e.g. the dialog that has just opened over a page that was looked at before. */
+  readonly within?: string;
+  /** `contrast`: nothing but the colours, where the page is otherwise as it was. */
+  readonly only?: "contrast";
+}
+
 /** What axe finds on the page as it is now: rule, and what it concerns; a line each. */
-export async function findBarriers(page: Page): Promise<readonly string[]> {
-  const { violations } = await new AxeBuilder({ page }).withTags(TAGS).analyze();
+export async function findBarriers(page: Page, { within, only }: Barriers = {}): Promise<readonly string[]> {
+  // The pages have no frames: what gathers the findings of several would open another tab each time.
+  const axe = new AxeBuilder({ page }).setLegacyMode();
+  if (within !== undefined) axe.include(within);
+  if (only === "contrast") axe.withRules(["color-contrast"]);
+  else axe.withTags(TAGS);
+  const { violations } = await axe.analyze();
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );

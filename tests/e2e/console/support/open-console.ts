@@ -37,6 +37,8 @@ interface VisitOptions {
 interface Visit {
   readonly context: BrowserContext;
   readonly page: Page;
+  /** Another tab of the profile; what it complains about is among the complaints. */
+  readonly openTab: () => Promise<Page>;
   /** Opens a path of the console, and waits for its heading. */
   readonly open: (path: string) => Promise<void>;
   /** What the browser has complained about so far: errors, violations of the policy, requests to elsewhere. */
@@ -84,26 +86,36 @@ async function openVisit(
   });
   context.setDefaultTimeout(PATIENCE_MS);
   if (as !== null) await signIn(context, apiUrl, as);
-  const page = await context.newPage();
   const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" && !isExpected(message.location().url)) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("request", (request) => {
-    if (!/^(?:data|blob):/u.test(request.url()) && !request.url().startsWith(`${apiUrl}/`))
-      complaints.push(`a request to ${request.url()}`);
-  });
+  const openTab = async () => {
+    const page = await context.newPage();
+    collectComplaints(page, apiUrl, complaints);
+    return page;
+  };
+  const page = await openTab();
   onTestFailed(() => savePicture(page));
   return {
     context,
     page,
     complaints,
+    openTab,
     open: async (path) => {
       await page.goto(path);
       await page.locator("h1").first().waitFor();
     },
   };
+}
+
+function collectComplaints(page: Page, apiUrl: string, complaints: string[]): void {
+  const note = (text: string) => complaints.push(text);
+  page.on("console", (message) => {
+    if (message.type() === "error" && !isExpected(message.location().url)) note(message.text());
+  });
+  page.on("pageerror", (error) => note(String(error)));
+  page.on("request", (request) => {
+    if (!/^(?:data|blob):/u.test(request.url()) && !request.url().startsWith(`${apiUrl}/`))
+      note(`a request to ${request.url()}`);
+  });
 }
 
 /** Whoever is not signed in is told so by this request, and browsers note every refusal as an error. */

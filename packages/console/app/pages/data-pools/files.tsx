@@ -1,4 +1,4 @@
-import { Group, Stack } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import type { DataPool, PoolFile } from "@platform/contract/platform-api/data-pools";
 import { pages, q, REFRESH_MS, useFetched, useLoadedPages } from "../../api/queries.ts";
 import { useScope } from "../../api/scope.tsx";
@@ -76,10 +76,16 @@ function createColumns(pool: DataPool): readonly Column<PoolFile>[] {
     {
       id: "name",
       label: "Name",
-      cell: ({ name }) => <span style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>{name}</span>,
+      cell: ({ name, type }) => (
+        <>
+          <span style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>{name}</span>
+          <Text fz="sm" c="dimmed">
+            {type}
+          </Text>
+        </>
+      ),
     },
     { id: "bytes", label: "Size", align: "end", cell: ({ bytes }) => formatBytes(bytes) },
-    { id: "type", label: "Type", cell: ({ type }) => type, priority: 3 },
     {
       id: "stored",
       label: "Stored",

@@ -103,7 +103,7 @@ function CompareWithLast({ execution: { id, service } }: { readonly execution: E
   };
   return (
     <Button variant="default" onClick={() => void compare().catch(notifyFailure)}>
-      Compare with the last that succeeded
+      Compare with last success
     </Button>
   );
 }

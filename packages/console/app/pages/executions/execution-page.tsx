@@ -43,7 +43,7 @@ function OneExecution({ id }: { readonly id: string }) {
             Executions
           </AppLink>,
         ]}
-        badge={<StateBadge status={execution.status} code={execution.code} />}
+        badge={<StateBadge status={execution.status} />}
         description={<span className="mono">{id}</span>}
         actions={<ExecutionActions execution={execution} />}
       />

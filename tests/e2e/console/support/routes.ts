@@ -1,0 +1,81 @@
+import type { Page } from "playwright-core";
+import type { Laboratory } from "./laboratory.ts";
+
+/** A route of the console, as its router has it. */
+export interface Route {
+  /** With its parameters, e.g. `/o/$org/services/$key`. */
+  readonly pattern: string;
+  readonly needsSession: boolean;
+}
+
+interface Router {
+  readonly routesByPath: Readonly<Record<string, { readonly id: string }>>;
+}
+
+/** All routes that the built console has: TanStack Router leaves itself in the page. */
+export async function listRoutes(page: Page): Promise<readonly Route[]> {
+  const routes = await page.evaluate(() =>
+    Object.entries((Reflect.get(globalThis, "__TSR_ROUTER__") as Router).routesByPath).map(
+      ([pattern, { id }]) => ({ pattern, id }),
+    ),
+  );
+  // Routes that need a session are below `in` (app/routes/root.ts).
+  return routes.map(({ pattern, id }) => ({ pattern, needsSession: id.startsWith("/in/") }));
+}
+
+/** Paths of an organisation's pages with what is in the place of their parameters; those that need more name it in full. */
+function describeSubjects(lab: Laboratory): Readonly<Record<string, readonly string[]>> {
+  const provider = `/o/${lab.provider}`;
+  const customer = `/o/${lab.customer}`;
+  const key = lab.serviceKey;
+  return {
+    "/o/$org/services/$key": [`${provider}/services/${key}`, `${provider}/services/${lab.failedServiceKey}`],
+    "/o/$org/services/$key/versions/$version": [
+      `${provider}/services/${key}/versions/1.1.0`,
+      `${provider}/services/${lab.failedServiceKey}/versions/1.0.0`,
+    ],
+    "/o/$org/marketplace/$key": [`${customer}/marketplace/${key}`],
+    "/o/$org/applications": [`${customer}/applications`, `/o/${lab.empty}/applications`],
+    "/o/$org/applications/$id": [`${customer}/applications/${lab.applicationId}`],
+    "/o/$org/applications/$id/subscriptions/$sid": [
+      `${customer}/applications/${lab.applicationId}/subscriptions/${lab.subscriptionId}`,
+    ],
+    "/o/$org/data-pools": [`${customer}/data-pools`, `/o/${lab.empty}/data-pools`],
+    "/o/$org/data-pools/$id": [`${customer}/data-pools/${lab.poolId}`],
+    "/o/$org/executions/$id": [lab.succeeded, lab.failed, lab.running, lab.waiting].map(
+      (id) => `${provider}/executions/${id}`,
+    ),
+    "/o/$org/executions/compare": [
+      `${provider}/executions/compare`,
+      `${provider}/executions/compare?a=${lab.succeeded}&b=${lab.alsoSucceeded}`,
+    ],
+    "/o/$org/executions": [
+      `${provider}/executions`,
+      `/o/${lab.empty}/executions`,
+      `${provider}/executions?status=FAILED&code=OUT_OF_MEMORY`,
+    ],
+    "/o/$org/marketplace": [`${customer}/marketplace`, `${customer}/marketplace?q=absent`],
+    "/o/$org": [provider, `/o/${lab.empty}`],
+    "/jobs/$id": [`/jobs/${lab.succeeded}`],
+    "/executions/$id": [`/executions/${lab.succeeded}`],
+    "/invitations/$token": [`/invitations/${lab.invitation}`, "/invitations/no-such-invitation"],
+    "/reset-password/$token": ["/reset-password/no-such-link"],
+  };
+}
+
+/** The paths at which a route is looked at. @throws Error for a parameter that has no value here: a new route needs one */
+export function listPaths(pattern: string, lab: Laboratory): readonly string[] {
+  const subjects = describeSubjects(lab);
+  // The longest beginning that is known, at the end of a segment.
+  const segments = pattern.split("/");
+  for (let count = segments.length; count > 0; count -= 1) {
+    const known = subjects[segments.slice(0, count).join("/")];
+    const rest = segments.slice(count).join("/");
+    if (known === undefined || rest.includes("$")) continue;
+    const paths = rest === "" ? known : known.filter((path) => !path.includes("?"));
+    return paths.map((path) => (rest === "" ? path : `${path}/${rest}`));
+  }
+  if (pattern.includes("$"))
+    throw new Error(`the route ${pattern} is new: say in routes.ts what its parameters are`);
+  return [pattern];
+}
