@@ -28,12 +28,12 @@ export function createColumns(org: string): readonly Column<ExecutionSummary>[] 
       id: "service",
       label: "Service",
       cell: ({ service, version }) => (
-        <>
+        <span className="data-line">
           {service.name}{" "}
           <Text span inherit c="dimmed">
             {version}
           </Text>
-        </>
+        </span>
       ),
     },
     {

@@ -127,7 +127,7 @@ class Walker {
   /** Dialogs and menus, each once a route. */
   async #openEach(path: string, pattern: string, where: Locator): Promise<void> {
     const openers = where.locator(
-      ":is([aria-haspopup=dialog], [aria-haspopup=menu], [aria-haspopup=listbox]):not([aria-disabled=true])",
+      "button:is([aria-haspopup=dialog], [aria-haspopup=menu], [aria-haspopup=listbox]):not([aria-disabled=true])",
     );
     for (const opener of await openers.all()) {
       const name = ((await opener.getAttribute("aria-label")) ?? (await opener.textContent()) ?? "").trim();
