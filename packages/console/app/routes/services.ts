@@ -56,7 +56,12 @@ const version = createRoute({
   getParentRoute: () => organisation,
   path: "services/$key/versions/$version",
   validateSearch: versionSearch,
-  loader: ({ context: { load }, params: { key } }) => load(q("getService", { params: { key } })),
+  loader: ({ context: { load }, params: { key, version: number } }) =>
+    Promise.all([
+      load(q("getService", { params: { key } })),
+      // A build that failed or runs has no version: the page says so.
+      load(q("getVersion", { params: { key, version: number } })).catch(() => undefined),
+    ]),
   component: lazyRouteComponent(() => import("../pages/services/version-page.tsx"), "VersionPage"),
 });
 

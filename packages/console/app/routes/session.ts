@@ -27,6 +27,8 @@ const callback = createRoute({
   getParentRoute: () => root,
   path: "sign-in/callback",
   loader: async ({ context: { queries }, location }) => {
+    // Nobody was sent here: a link that was kept, or an address that was typed.
+    if (location.searchStr === "") throw redirect({ to: "/sign-in", replace: true });
     const { api } = createScope(queries);
     await api.finishExternalSignIn({ body: { parameters: location.searchStr.replace(/^\?/u, "") } });
     queries.clear();

@@ -35,7 +35,7 @@ export function KeysHelp({ onClose, pages }: KeysHelpProps) {
         </dl>
         <Text fz="sm" c="dimmed">
           Single keys can be switched off in your{" "}
-          <AppLink to="/account" onClick={onClose}>
+          <AppLink to="/account" onClick={onClose} underline="always">
             profile
           </AppLink>
           .

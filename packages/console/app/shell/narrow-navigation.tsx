@@ -15,19 +15,25 @@ interface NarrowNavigationProps {
 /** Where the screen is narrow: organisation and pages in a drawer. */
 export function NarrowNavigation({ isOpen, onClose, organisation, all, children }: NarrowNavigationProps) {
   return (
-    <Drawer
-      opened={isOpen}
-      onClose={onClose}
-      title="Pages"
-      size={280}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <Text fz="sm" c="dimmed" mb={4}>
-        Organisation
-      </Text>
-      <OrganisationSwitcher current={organisation} all={all} onChoose={onClose} />
-      <div style={{ height: 12 }} />
-      {children}
-    </Drawer>
+    <Drawer.Root opened={isOpen} onClose={onClose} size={280}>
+      <Drawer.Overlay />
+      <Drawer.Content>
+        {/* Its own is a <header>, a second banner of the page. */}
+        <Drawer.Header component="div">
+          <Drawer.Title component="h2" fz="lg" fw={650}>
+            Pages
+          </Drawer.Title>
+          <Drawer.CloseButton aria-label="Close" />
+        </Drawer.Header>
+        <Drawer.Body>
+          <Text fz="sm" c="dimmed" mb={4}>
+            Organisation
+          </Text>
+          <OrganisationSwitcher current={organisation} all={all} onChoose={onClose} />
+          <div style={{ height: 12 }} />
+          {children}
+        </Drawer.Body>
+      </Drawer.Content>
+    </Drawer.Root>
   );
 }

@@ -77,5 +77,7 @@ export const theme = createTheme({
     }),
     Badge: Badge.extend({ defaultProps: { variant: "default", radius: "sm", tt: "none", fw: 500 } }),
     Button: Button.extend({ defaultProps: { size: "sm" } }),
+    // The first item gets the focus: a placeholder within role=menu is none of its items.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
   },
 });

@@ -109,7 +109,8 @@ async function openVisit(
 function collectComplaints(page: Page, apiUrl: string, complaints: string[]): void {
   const note = (text: string) => complaints.push(text);
   page.on("console", (message) => {
-    if (message.type() === "error" && !isExpected(message.location().url)) note(message.text());
+    const { url } = message.location();
+    if (message.type() === "error" && !isExpected(url)) note(`${message.text()} (${url})`);
   });
   page.on("pageerror", (error) => note(String(error)));
   page.on("request", (request) => {

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import type { Laboratory } from "./laboratory.ts";
+import type { Stop } from "./walk.ts";
 
 /** A route of the console, as its router has it. */
 export interface Route {
@@ -64,7 +65,7 @@ function describeSubjects(lab: Laboratory): Readonly<Record<string, readonly str
 }
 
 /** The paths at which a route is looked at. @throws Error for a parameter that has no value here: a new route needs one */
-export function listPaths(pattern: string, lab: Laboratory): readonly string[] {
+function listPaths(pattern: string, lab: Laboratory): readonly string[] {
   const subjects = describeSubjects(lab);
   // The longest beginning that is known, at the end of a segment.
   const segments = pattern.split("/");
@@ -78,4 +79,11 @@ export function listPaths(pattern: string, lab: Laboratory): readonly string[] {
   if (pattern.includes("$"))
     throw new Error(`the route ${pattern} is new: say in routes.ts what its parameters are`);
   return [pattern];
+}
+
+/** All pages with a session, or without: each route with what is in the place of its parameters. */
+export function listStops(routes: readonly Route[], lab: Laboratory, needsSession: boolean): Stop[] {
+  return routes
+    .filter((route) => route.needsSession === needsSession)
+    .flatMap(({ pattern }) => listPaths(pattern, lab).map((path) => ({ path, pattern })));
 }

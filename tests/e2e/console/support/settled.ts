@@ -56,6 +56,11 @@ export async function waitUntilSettled(page: Page, pending: ReadonlySet<unknown>
   await page.locator("h1").first().waitFor();
   for (let quiet = 0; quiet < QUIET_LOOKS; quiet = pending.size === 0 ? quiet + 1 : 0)
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  await waitForFrames(page);
+}
+
+/** Until what has changed is laid out and painted. */
+export async function waitForFrames(page: Page): Promise<void> {
   await page.evaluate(
     () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
   );

@@ -3,18 +3,12 @@ import { join } from "node:path";
 import { env } from "node:process";
 import type { Locator, Page } from "playwright-core";
 import { findBarriers, findCutText } from "./axe.ts";
-import type { Laboratory } from "./laboratory.ts";
-import { WIDTHS } from "./open-console.ts";
-import type { ConsoleWorld } from "./open-console.ts";
-import { listPaths, listRoutes } from "./routes.ts";
-import type { Route } from "./routes.ts";
-import { waitUntilSettled, watchRequests, watchShifts } from "./settled.ts";
+import { waitForFrames, waitUntilSettled, watchRequests } from "./settled.ts";
 
 /** A folder in which every page is kept as a picture (docs/development.md). */
 const PICTURES = env["PLATFORM_TEST_SCREENSHOTS"];
-/** Pages that are looked at at one time: while one of them waits for the platform, another one is judged. */
-const TABS = 3;
-const HEIGHT = 900;
+const WIDE = { width: 1280, height: 900 } as const;
+const NARROW = { width: 375, height: 900 } as const;
 /** 1280 x 1024 at 400 %. */
 const ENLARGED = { width: 320, height: 256 } as const;
 /** "Good" ends at 0.1 for visitors of the web; a tool that is used all day has to be calmer. */
@@ -27,50 +21,16 @@ export interface Findings {
   /** What is there on a wide screen, and not at 400 %. */
   readonly lost: string[];
   readonly shifted: string[];
-  readonly complaints: string[];
-  /** Routes that were looked at. */
-  readonly patterns: readonly string[];
 }
 
-interface Stop {
+/** A page that is looked at. */
+export interface Stop {
   readonly path: string;
   readonly pattern: string;
 }
 
-/** Opens every route, each of its tabs, and all that opens over them: in both schemes, at both widths and at 400 %. */
-export async function walkConsole(world: ConsoleWorld, lab: Laboratory): Promise<Findings> {
-  const findings: Findings = { barriers: [], cut: [], lost: [], shifted: [], complaints: [], patterns: [] };
-  const signedIn = await world.visit();
-  const stranger = await world.visit({ as: null });
-  await signedIn.open(`/o/${lab.provider}`);
-  const routes = await listRoutes(signedIn.page);
-  const list = (needsSession: boolean) => listStops(routes, needsSession, lab);
-  for (const [visit, stops] of [
-    [stranger, list(false)],
-    [signedIn, list(true)],
-  ] as const) {
-    await watchShifts(visit.context);
-    const opened = new Set<string>();
-    await Promise.all(
-      Array.from({ length: Math.min(TABS, stops.length) }, async () => {
-        const walker = new Walker(await visit.openTab(), findings, opened);
-        for (let stop = stops.shift(); stop !== undefined; stop = stops.shift()) await walker.visit(stop);
-      }),
-    );
-    findings.complaints.push(...visit.complaints);
-    if (visit === signedIn) await new Walker(visit.page, findings, opened).lookAtShell(`/o/${lab.provider}`);
-    await visit.context.close();
-  }
-  return { ...findings, patterns: routes.map(({ pattern }) => pattern) };
-}
-
-function listStops(routes: readonly Route[], needsSession: boolean, lab: Laboratory): Stop[] {
-  return routes
-    .filter((route) => route.needsSession === needsSession)
-    .flatMap(({ pattern }) => listPaths(pattern, lab).map((path) => ({ path, pattern })));
-}
-
-class Walker {
+/** Looks at pages in one tab. */
+export class Walker {
   readonly #page: Page;
   readonly #findings: Findings;
   /** What was opened once is not opened again on the next page of the same route. */
@@ -84,11 +44,10 @@ class Walker {
     this.#pending = watchRequests(page);
   }
 
+  /** The page, each of its tabs, and all that opens over them. */
   async visit({ path, pattern }: Stop): Promise<void> {
     const page = this.#page;
-    await page.setViewportSize({ width: WIDTHS.wide, height: HEIGHT });
-    await page.goto(path);
-    await this.#settle();
+    await this.#open(path);
     const { sum, moved } = await page.evaluate(() => globalThis.shifts);
     if (sum > MOST_SHIFT)
       this.#findings.shifted.push(`${path}: ${sum.toFixed(3)}, most of it by ${moved.join(", ")}`);
@@ -108,20 +67,23 @@ class Walker {
   /** Header, palette, keys and drawer. */
   async lookAtShell(path: string): Promise<void> {
     const page = this.#page;
-    await page.setViewportSize({ width: WIDTHS.wide, height: HEIGHT });
-    await page.goto(path);
-    await this.#settle();
+    await this.#open(path);
     await this.#openEach(path, "the header", page.getByRole("banner"));
     for (const key of ["Control+k", "?"]) {
       await page.keyboard.press(key);
       await this.#lookAtOverlay(`${path} ${key}`, page.getByRole("dialog"));
     }
-    await page.setViewportSize({ width: WIDTHS.narrow, height: HEIGHT });
+    await this.#resize(NARROW);
     await page.getByRole("button", { name: "Pages and organisation" }).click();
-    const drawer = page.getByRole("dialog", { name: "Pages" });
-    await drawer.waitFor();
-    this.#note("barriers", `${path} drawer`, await findBarriers(page, { within: "[role=dialog]" }));
+    await page.getByRole("dialog", { name: "Pages" }).waitFor();
+    await this.#judge(`${path} drawer`, "narrow, light", { within: "[role=dialog]" });
     this.#note("cut", `${path} drawer`, await findCutText(page));
+  }
+
+  async #open(path: string): Promise<void> {
+    await this.#page.setViewportSize(WIDE);
+    await this.#page.goto(path);
+    await this.#settle();
   }
 
   /** Dialogs and menus, each once a route. */
@@ -151,31 +113,34 @@ class Walker {
   /** Wide and light, wide and dark, narrow and dark, narrow and light, and at 400 %. What the scheme changes is contrast alone. */
   async #look(where: string, within?: string): Promise<void> {
     const page = this.#page;
-    const scope = within === undefined ? {} : { within };
-    const judge = async (look: string, only: "contrast" | undefined) => {
-      const found = await findBarriers(page, only === undefined ? scope : { ...scope, only });
-      this.#note("barriers", `${where} (${look})`, found);
-      if (PICTURES !== undefined) await savePicture(page, PICTURES, where, look);
-    };
-    await judge("wide, light", undefined);
+    const all = within === undefined ? {} : { within };
+    await this.#judge(where, "wide, light", all);
     this.#note("cut", `${where} (wide)`, await findCutText(page));
     const names = await listControls(page, within ?? "main");
     await page.emulateMedia({ colorScheme: "dark" });
-    await judge("wide, dark", "contrast");
-    await page.setViewportSize({ width: WIDTHS.narrow, height: HEIGHT });
-    await judge("narrow, dark", undefined);
+    await this.#judge(where, "wide, dark", { ...all, only: "contrast" });
+    await this.#resize(NARROW);
+    await this.#judge(where, "narrow, dark", all);
     this.#note("cut", `${where} (narrow)`, await findCutText(page));
     await page.emulateMedia({ colorScheme: "light" });
-    await judge("narrow, light", "contrast");
-    await page.setViewportSize(ENLARGED);
+    await this.#judge(where, "narrow, light", { ...all, only: "contrast" });
+    await this.#resize(ENLARGED);
     this.#note("cut", `${where} (at 400 %)`, await findCutText(page));
     const left = new Set(await listControls(page, within ?? "main"));
-    this.#note(
-      "lost",
-      where,
-      names.filter((name) => !left.has(name)),
-    );
-    await page.setViewportSize({ width: WIDTHS.wide, height: HEIGHT });
+    const lost = names.filter((name) => !left.has(name));
+    this.#note("lost", where, lost);
+    await this.#resize(WIDE);
+  }
+
+  async #judge(where: string, look: string, options: Parameters<typeof findBarriers>[1]): Promise<void> {
+    this.#note("barriers", `${where} (${look})`, await findBarriers(this.#page, options));
+    if (PICTURES !== undefined) await savePicture(this.#page, PICTURES, where, look);
+  }
+
+  async #resize(size: { readonly width: number; readonly height: number }): Promise<void> {
+    await this.#page.setViewportSize(size);
+    // What floats is placed anew.
+    await waitForFrames(this.#page);
   }
 
   #note(what: "barriers" | "cut" | "lost", where: string, found: readonly string[]): void {
@@ -195,7 +160,7 @@ function listControls(page: Page, within: string): Promise<readonly string[]> {
     .evaluate((root) =>
       [...root.querySelectorAll<HTMLElement>("a[href], button, input, textarea, select, [role=tab]")]
         .filter((control) => control.checkVisibility() && control.getBoundingClientRect().width > 0)
-        .map((control) => (control.getAttribute("aria-label") ?? control.textContent ?? "").trim())
+        .map((control) => (control.getAttribute("aria-label") ?? control.textContent).trim())
         // Times change while one looks.
         .filter((name) => name !== "" && !name.endsWith("ago")),
     );
@@ -207,5 +172,6 @@ async function savePicture(page: Page, folder: string, where: string, look: stri
     .replaceAll(/[^\w.]+/gu, "-")
     .replaceAll(/^-/gu, "");
   await mkdir(folder, { recursive: true });
+  // What lies over a page is fixed to the window.
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: !where.includes(" ") });
 }

@@ -30,7 +30,7 @@ const SUBSCRIPTIONS = q("listSubscriptions", { query: { limit: 1 } });
 export function FirstSteps({ services }: { readonly services: readonly Service[] }) {
   const steps = useSteps(services);
   const [isOpen, setIsOpen] = useState(false);
-  if (steps.some(({ isDone }) => isDone === undefined)) return null;
+  if (services.length > 0 && steps.some(({ isDone }) => isDone === undefined)) return null;
   const done = steps.filter(({ isDone }) => isDone).length;
   const isComplete = done === steps.length;
   if (isComplete && !isOpen)

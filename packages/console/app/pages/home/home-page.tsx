@@ -18,14 +18,17 @@ export function HomePage() {
   const counts = useLoaded(q("countExecutions", { query: { createdAfter: since } }), {
     refresh: REFRESH_MS.list,
   });
+  // Whether all steps are done is known later: where there is something to see they come behind it, so that nothing moves.
+  const isNew = services.items.length === 0;
   return (
     <>
       <PageHeader title={name} description={`You are ${role} here.`} />
       <Stack gap="xl">
-        <FirstSteps services={services.items} />
+        {isNew && <FirstSteps services={services.items} />}
         <DayFigures counts={counts} />
-        <LatestExecutions />
+        <LatestExecutions expected={counts.total} />
         <NewestServices services={services.items} />
+        {!isNew && <FirstSteps services={services.items} />}
       </Stack>
     </>
   );

@@ -9,8 +9,8 @@ export function NewestServices({ services }: { readonly services: readonly Servi
   const { slug } = useOrganisation();
   if (services.length === 0) return null;
   return (
-    <section aria-labelledby="services">
-      <Title order={2} fz="lg" mb="sm" id="services">
+    <div>
+      <Title order={2} fz="lg" mb="sm">
         Newest services
       </Title>
       <DataTable
@@ -20,6 +20,6 @@ export function NewestServices({ services }: { readonly services: readonly Servi
         rowKey={({ key }) => key}
         empty={null}
       />
-    </section>
+    </div>
   );
 }
