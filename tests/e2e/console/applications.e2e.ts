@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
-import { findBarriers, findCutText } from "./support/axe.ts";
-import { WIDTHS, openConsole } from "./support/open-console.ts";
+import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 let world: ConsoleWorld;
@@ -147,43 +146,3 @@ test("a viewer sees the pages, and the buttons say why they do nothing", async (
   );
   expect(complaints).toEqual([]);
 });
-
-const LOOKS = (["light", "dark"] as const).flatMap((scheme) =>
-  Object.values(WIDTHS).map((width) => ({ scheme, width })),
-);
-
-test.each(LOOKS)(
-  "every page passes axe and nothing of it is cut, in the $scheme scheme at $width px",
-  async ({ scheme, width }) => {
-    const { id: organisation, slug } = await world.createOrganisation("Barriers");
-    const names = ["a", "Customer: Ada Ltd", "a-very-long-name-of-an-application-that-goes-on-and-on-and-on"];
-    const applications = [];
-    for (const name of names)
-      applications.push(await call<{ id: string }>(organisation, "POST", "/applications", { name }));
-    const id = applications.at(-1)?.id ?? "";
-    await call(organisation, "POST", `/applications/${id}/access-keys`, { name: "ci", expiresInDays: 30 });
-    const empty = await world.createOrganisation("Empty");
-    const application = `/o/${slug}/applications/${id}`;
-    const { page, open, complaints } = await world.visit({ scheme, width });
-    const found: string[] = [];
-    for (const path of [
-      `/o/${slug}`,
-      `/o/${empty.slug}/applications`,
-      `/o/${slug}/applications`,
-      `/o/${slug}/applications?new=application`,
-      application,
-      `${application}?tab=keys&new=key`,
-      `${application}?tab=token`,
-      "/account?edit=password",
-      "/account/tokens",
-      "/account/sessions",
-      "/nowhere",
-    ]) {
-      await open(path);
-      if (/[?&](?:new|edit)=/u.test(path)) await page.getByRole("dialog").waitFor();
-      const faults = [...(await findBarriers(page)), ...(await findCutText(page))];
-      found.push(...faults.map((fault) => `${path}: ${fault}`));
-    }
-    expect([...found, ...complaints]).toEqual([]);
-  },
-);

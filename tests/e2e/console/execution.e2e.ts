@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
-import { findBarriers, findCutText } from "./support/axe.ts";
-import { openConsole, WIDTHS } from "./support/open-console.ts";
+import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const PROGRAM = `
@@ -192,26 +191,4 @@ test("two executions compared show exactly the changed parameter and the changed
   await expect.poll(() => cells("Differences of the input")).toEqual(["/params/n", "1", "2"]);
   await expect.poll(() => cells("Differences of the result")).toEqual(["/sum", "2", "3"]);
   expect(visit.complaints).toEqual([]);
-});
-
-test("every tab and the comparison pass axe, and nothing is cut, in both schemes and at both widths", async () => {
-  const id = await finish(await start('{"params": {"n": 7}}'));
-  const other = await finish(await start('{"params": {"n": 8}}'));
-  const paths = [
-    ...["result", "input", "files", "log", "facts"].map((tab) => `/o/${slug}/executions/${id}?tab=${tab}`),
-    `/o/${slug}/executions/compare?a=${id}&b=${other}`,
-  ];
-  for (const scheme of ["light", "dark"] as const)
-    for (const width of Object.values(WIDTHS)) {
-      const { page, open, complaints } = await world.visit({ scheme, width });
-      for (const path of paths) {
-        await open(path);
-        await page.waitForLoadState("networkidle").catch(() => undefined);
-        const where = { scheme, width, path };
-        expect({ ...where, found: await findBarriers(page) }).toEqual({ ...where, found: [] });
-        expect({ ...where, found: await findCutText(page) }).toEqual({ ...where, found: [] });
-      }
-      expect(complaints).toEqual([]);
-      await page.close();
-    }
 });

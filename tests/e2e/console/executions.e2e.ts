@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
-import { findBarriers, findCutText } from "./support/axe.ts";
-import { openConsole, WIDTHS } from "./support/open-console.ts";
+import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const PROGRAM = `
@@ -148,17 +147,4 @@ test("the link printed by `platform run` opens the job, whichever organisation w
   expect(new URL(page.url()).pathname).toBe(`/o/${slug}/executions/${id}`);
   await open("/executions/00000000-0000-7000-8000-000000000000");
   await page.getByRole("heading", { name: "Not found" }).waitFor();
-});
-
-test("the list passes axe, and nothing of it is cut, in both schemes and at both widths", async () => {
-  for (const scheme of ["light", "dark"] as const)
-    for (const width of Object.values(WIDTHS)) {
-      const { page, open, complaints } = await world.visit({ scheme, width });
-      await open(`/o/${slug}/executions`);
-      await page.getByRole("table", { name: "Executions", exact: true }).waitFor();
-      expect({ scheme, width, found: await findBarriers(page) }).toEqual({ scheme, width, found: [] });
-      expect({ scheme, width, found: await findCutText(page) }).toEqual({ scheme, width, found: [] });
-      expect(complaints).toEqual([]);
-      await page.close();
-    }
 });

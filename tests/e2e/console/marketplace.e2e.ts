@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findBarriers, findCutText } from "./support/axe.ts";
-import { WIDTHS, openConsole } from "./support/open-console.ts";
+import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const PROGRAM = `
@@ -125,26 +124,3 @@ test("filters that match nothing are taken out by one button, and a tag by its o
   await page.getByRole("button", { name: "Remove the tag numbers" }).click();
   await page.waitForURL(new RegExp(`/o/${slug}/marketplace$`, "u"));
 });
-
-test("the pages of the marketplace pass axe, and nothing of them is cut, in both schemes and at both widths", async () => {
-  const { slug } = await world.createOrganisation("Seen");
-  const found: string[] = [];
-  const paths = ["?tag=numbers", "?q=absent", ...["", "plans", "schemas", "clients"].map(toTab)];
-  const visits = [
-    { scheme: "light", width: WIDTHS.wide },
-    { scheme: "dark", width: WIDTHS.narrow },
-  ] as const;
-  for (const visit of visits) {
-    const { page, open, context } = await world.visit(visit);
-    for (const path of [...paths, `/${serviceKey}?tab=plans&new=subscription`]) {
-      await open(`/o/${slug}/marketplace${path}`);
-      found.push(...(await findBarriers(page)), ...(await findCutText(page)));
-    }
-    await context.close();
-  }
-  expect(found).toEqual([]);
-});
-
-function toTab(tab: string): string {
-  return `/${serviceKey}${tab === "" ? "" : `?tab=${tab}`}`;
-}

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findBarriers, findCutText } from "./support/axe.ts";
-import { WIDTHS, openConsole } from "./support/open-console.ts";
+import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const PROGRAM = `
@@ -115,19 +114,4 @@ test("an archive without platform.json is refused before anything is sent, and a
   await page.getByRole("alert").getByText("no-such-package-of-anybody").waitFor();
   await page.getByText("BUILD_FAILED", { exact: true }).waitFor();
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("broken 1.0.0");
-});
-
-test("the pages of services pass axe, and nothing of them is cut, in both schemes and at both widths", async () => {
-  const { slug } = await world.createOrganisation("Seen");
-  const found: string[] = [];
-  for (const scheme of ["light", "dark"] as const)
-    for (const width of Object.values(WIDTHS)) {
-      const { page, open, context } = await world.visit({ scheme, width });
-      for (const path of ["services", "services/new"]) {
-        await open(`/o/${slug}/${path}`);
-        found.push(...(await findBarriers(page)), ...(await findCutText(page)));
-      }
-      await context.close();
-    }
-  expect(found).toEqual([]);
 });

@@ -55,7 +55,11 @@ function describeSubjects(lab: Laboratory): Readonly<Record<string, readonly str
       `/o/${lab.empty}/executions`,
       `${provider}/executions?status=FAILED&code=OUT_OF_MEMORY`,
     ],
-    "/o/$org/marketplace": [`${customer}/marketplace`, `${customer}/marketplace?q=absent`],
+    "/o/$org/marketplace": [
+      `${customer}/marketplace`,
+      `${customer}/marketplace?tag=logistics`,
+      `${customer}/marketplace?q=absent`,
+    ],
     "/o/$org": [provider, `/o/${lab.empty}`],
     "/jobs/$id": [`/jobs/${lab.succeeded}`],
     "/executions/$id": [`/executions/${lab.succeeded}`],
