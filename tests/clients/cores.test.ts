@@ -2,8 +2,10 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { ensureNode18 } from "../../packages/cli/src/testing/node18.ts";
 import { compileJava, needJava, run } from "./tools.ts";
 
 const folder = (name: string) => fileURLToPath(new URL(`../../clients/${name}`, import.meta.url));
@@ -16,10 +18,13 @@ test("the Python core keeps its promises", async () => {
   expect(code).toBe(0);
 });
 
-test("the JavaScript core keeps its promises", async () => {
+test.for([
+  ["the Node.js of this repository", () => execPath],
+  ["Node.js 18, the oldest that it is for", ensureNode18],
+] as const)("the JavaScript core keeps its promises on %s", async ([, find]) => {
   const core = folder("javascript/core");
   const files = (await readdir(core)).filter((name) => name.endsWith(".test.js"));
-  const { code, output } = await run(["node", "--test", ...files], { cwd: core });
+  const { code, output } = await run([await find(), "--test", ...files], { cwd: core });
   expect(output).toMatch(/^# tests [1-9]\d$|^ℹ tests [1-9]\d$/mu);
   expect(output).toMatch(/^# fail 0$|^ℹ fail 0$/mu);
   expect(code).toBe(0);

@@ -77,6 +77,12 @@ export async function needJava(skip: (reason: string) => never): Promise<string>
   return "reason" in java ? skip(java.reason) : java.folder;
 }
 
+/** Why this machine has no Java and Maven; null: it has. */
+export async function explainNoJava(): Promise<string | null> {
+  const java = await install("java");
+  return "reason" in java ? java.reason : null;
+}
+
 /** Runs a command that runs Maven; null, or why this machine cannot have what Maven needs. @throws Error when it fails otherwise */
 export async function runMaven(command: readonly string[], cwd?: string): Promise<string | null> {
   await mkdir(dirname(MAVEN_LOCK), { recursive: true });

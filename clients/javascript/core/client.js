@@ -46,8 +46,9 @@ export class Client {
   }
 
   /** Starts an execution, once, however often the request has to be sent. */
-  async start(data, params, { more, idempotencyKey = createKey() } = {}) {
-    const headers = { "content-type": "application/json", "idempotency-key": idempotencyKey };
+  async start(data, params, { more, idempotencyKey } = {}) {
+    const key = idempotencyKey ?? (await createKey());
+    const headers = { "content-type": "application/json", "idempotency-key": key };
     const response = await this.#send("POST", "/", { headers, body: encodeStart(data, params, more) });
     return readJson(response);
   }
@@ -185,8 +186,9 @@ function readEnvironment(name) {
   return globalThis.process?.env?.[name];
 }
 
-/** Not `randomUUID`, which a browser has on secure pages only. */
-function createKey() {
-  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+/** Not `randomUUID`, which a browser has on secure pages only; Node.js 18 has `crypto` as a module only. */
+async function createKey() {
+  const source = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
+  const bytes = source.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
