@@ -32,7 +32,7 @@ export class Client {
     const keyId = options.keyId ?? readEnvironment("PLATFORM_ACCESS_KEY_ID");
     const secret = options.secret ?? readEnvironment("PLATFORM_ACCESS_KEY_SECRET");
     const url = options.tokenUrl ?? readEnvironment("PLATFORM_TOKEN_URL") ?? guessTokenUrl(this.#endpoint);
-    if (keyId && secret) this.#tokens = new Tokens(url, { keyId, secret });
+    if (keyId && secret && url !== null) this.#tokens = new Tokens(url, { keyId, secret });
   }
 
   get endpoint() {
@@ -171,9 +171,13 @@ function toPath(...names) {
   return names.map((name) => `/${encodeURIComponent(name)}`).join("");
 }
 
-/** The token endpoint stands beside the services: `{gateway}/{key}/{name}/{version}`. */
+/**
+ * The token endpoint stands beside the services: `{gateway}/{key}/{name}/{version}`; null: it is no such endpoint, but that of `platform serve`,
+ * which is told no secret.
+ */
 function guessTokenUrl(endpoint) {
-  return `${endpoint.split("/").slice(0, -3).join("/")}/token`;
+  const parts = endpoint.split("/");
+  return parts.length > 5 ? `${parts.slice(0, -3).join("/")}/token` : null;
 }
 
 function readCursor(link) {

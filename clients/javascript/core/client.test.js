@@ -226,3 +226,10 @@ test("a server that cannot be reached is told after five tries", async () => {
   await assert.rejects(client.cancel(ID), ServerUnreachable);
   assert.equal(asked.length, 5);
 });
+
+test("an endpoint that is no version of a gateway is told no secret", async () => {
+  const { seen, asked, client } = await serve([RUNNING]);
+  const local = new Client({ endpoint: new URL("/", client.endpoint).href, keyId: "key", secret: "secret" });
+  await local.state(ID);
+  assert.deepEqual([asked[0].path, asked[0].headers.authorization, seen.tokens], [`/${ID}`, undefined, 0]);
+});

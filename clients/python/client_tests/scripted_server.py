@@ -26,6 +26,8 @@ class Answer:
     status: int = 200
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
+    gate: threading.Barrier | None = None
+    """It is given once so many requests wait for theirs, and then the connection is closed without a word."""
 
 
 class ScriptedServer:
@@ -75,6 +77,9 @@ class ScriptedServer:
                 if answer.status == 0:
                     self.close_connection = True
                     return
+                if answer.gate is not None:
+                    answer.gate.wait(30)
+                    self.close_connection = True
                 content = json.dumps(answer.body).encode()
                 self.send_response(answer.status)
                 for name, value in {"Content-Length": str(len(content)), **answer.headers}.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -204,6 +205,30 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(ServerUnreachable):
             client.cancel(ID)
         self.assertEqual(len(server.asked), 5)
+
+    def test_connections_that_the_server_has_closed_use_up_no_tries(self) -> None:
+        together = 8
+        gate = threading.Barrier(together)
+        gated = [Answer(body=describe("RUNNING"), gate=gate)] * together
+        server, client = self.serve(*gated, Answer(body=describe("SUCCEEDED")))
+        with ThreadPoolExecutor(together) as threads:
+            list(threads.map(client.state, [ID] * together))
+        self.assertEqual(client.state(ID).status, "SUCCEEDED")
+        self.assertEqual(len(server.asked), together + 1)
+
+    def test_a_redirect_is_refused_and_not_followed(self) -> None:
+        server, client = self.serve(Answer(302, headers={"Location": "/elsewhere"}))
+        with self.assertRaises(RequestRefused) as caught:
+            client.state(ID)
+        self.assertEqual((caught.exception.status, len(server.asked)), (302, 1))
+
+    def test_an_endpoint_that_is_no_version_of_a_gateway_is_told_no_secret(self) -> None:
+        server, _ = self.serve(Answer(body=describe("RUNNING")))
+        local = server.endpoint.removesuffix("/key/name/1.0.0")
+        with Client(local, "key", "secret") as client:
+            client.state(ID)
+        self.assertNotIn("authorization", server.asked[0].headers)
+        self.assertEqual(server.tokens, 0)
 
     def test_the_same_names_can_be_awaited(self) -> None:
         server, client = self.serve(Answer(body=end("SUCCEEDED", result={"a": 1})))

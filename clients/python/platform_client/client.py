@@ -58,7 +58,8 @@ class Client(Generic[Data, Params, Output]):
         secret = secret or os.environ.get("PLATFORM_ACCESS_KEY_SECRET")
         if key_id and secret:
             url = token_url or os.environ.get("PLATFORM_TOKEN_URL") or _guess(self.endpoint)
-            self._tokens = Tokens(self._transport, url, AccessKey(key_id, secret))
+            if url is not None:
+                self._tokens = Tokens(self._transport, url, AccessKey(key_id, secret))
 
     def use_key(self, key_id: str, secret: str) -> None:
         """Uses another key from now on, such as the one that replaces the former."""
@@ -207,7 +208,7 @@ class Client(Generic[Data, Params, Output]):
                 sent["Authorization"] = f"Bearer {token}"
             url = f"{self.endpoint}{path}"
             response = self._transport.send(Request(method, url, sent, body, call))
-            if response.status < 400:
+            if response.status < 300:
                 return response
             if response.status != 401 or self._tokens is None or token is None or tries == 0:
                 raise response.refuse()
@@ -223,9 +224,13 @@ def _path(*names: str) -> str:
     return "".join(f"/{quote(name, '')}" for name in names)
 
 
-def _guess(endpoint: str) -> str:
-    """The token endpoint stands beside the services: `{gateway}/{key}/{name}/{version}`."""
-    return f"{'/'.join(endpoint.split('/')[:-3])}/token"
+def _guess(endpoint: str) -> str | None:
+    """The token endpoint stands beside the services: `{gateway}/{key}/{name}/{version}`.
+
+    None: it is no such endpoint, but that of `platform serve`, which is told no secret.
+    """
+    parts = endpoint.split("/")
+    return f"{'/'.join(parts[:-3])}/token" if len(parts) > 5 else None
 
 
 def _read_cursor(link: str) -> str | None:

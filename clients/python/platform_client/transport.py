@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import selectors
 import ssl
 import threading
 import time
@@ -97,6 +98,13 @@ def _rest(seconds: float, request: Request, cause: Exception) -> None:
     time.sleep(seconds)
 
 
+def _has_ended(connection: http.client.HTTPConnection) -> bool:
+    """Whether something came where nothing was asked for: the end of the connection."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
+
+
 class Transport:
     """Keeps connections, one for each request that is under way at the same time."""
 
@@ -144,6 +152,7 @@ class Transport:
         parts = urlsplit(request.url)
         origin = (parts.scheme, parts.netloc)
         connection = self._take(origin)
+        is_kept = connection.sock is not None
         try:
             target = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
             headers = {"User-Agent": f"platform-client-python/{VERSION}", **request.headers}
@@ -156,6 +165,9 @@ class Transport:
             content = answer.read()
         except BaseException:
             connection.close()
+            if is_kept:
+                # The others are as old: trying one after the other would use up all tries.
+                self.close()
             raise
         if answer.will_close:
             connection.close()
@@ -167,9 +179,12 @@ class Transport:
 
     def _take(self, origin: tuple[str, str]) -> http.client.HTTPConnection:
         with self._lock:
-            kept = self._idle.get(origin)
-            if kept:
-                return kept.pop()
+            kept = self._idle.get(origin, [])
+            while kept:
+                connection = kept.pop()
+                if not _has_ended(connection):
+                    return connection
+                connection.close()
         scheme, address = origin
         if scheme == "https":
             return http.client.HTTPSConnection(address, timeout=CONNECT_SECONDS, context=self._tls)

@@ -243,6 +243,25 @@ public final class CoreTest {
     }
 
     @Promise
+    static void anEndpointThatIsNoVersionOfAGatewayIsToldNoSecret() throws Exception {
+        try (var server = new ScriptedServer(RUNNING)) {
+            String local = server.client().endpoint().replaceFirst("/key/name/.*", "");
+            Client.of(new Settings(local, "key", "secret", null)).state(ID);
+            equal(server.asked().get(0).authorization(), null);
+            equal(server.tokens(), 0);
+        }
+    }
+
+    @Promise
+    static void aRedirectIsRefusedAndNotFollowed() throws Exception {
+        try (var server = new ScriptedServer(Answer.of(302, "{}"))) {
+            RequestRefused refused = fails(RequestRefused.class, () -> server.client().state(ID));
+            equal(refused.status(), 302);
+            equal(server.asked().size(), 1);
+        }
+    }
+
+    @Promise
     static void aServerThatCannotBeReachedIsToldAfterFiveTries() throws Exception {
         try (var server = new ScriptedServer(CUT)) {
             var client = server.client();

@@ -46,7 +46,8 @@ public class Client<D, P, O> {
     public Client(Settings settings, Function<Map<String, Object>, O> decode) {
         this.base = settings.base();
         this.decode = decode;
-        this.tokens = settings.keyId() == null || settings.secret() == null ? null : new Tokens(transport, settings);
+        boolean hasKey = settings.keyId() != null && settings.secret() != null;
+        this.tokens = hasKey && settings.tokenEndpoint() != null ? new Tokens(transport, settings) : null;
     }
 
     /** A client of any service: input and result are maps. */
@@ -228,7 +229,7 @@ public class Client<D, P, O> {
             if (token != null) sent.put("Authorization", "Bearer " + token);
             HttpResponse<byte[]> response =
                     transport.send(new Transport.Request(method, base + path, sent, body, answer, until));
-            if (response.statusCode() < 400) return response;
+            if (response.statusCode() < 300) return response;
             if (response.statusCode() != 401 || token == null || tries == 2) throw Transport.refuse(response);
             tokens.drop(token);
         }

@@ -20,10 +20,12 @@ public record Settings(String endpoint, String keyId, String secret, String toke
         return endpoint == null ? new Settings(other, keyId, secret, tokenUrl) : this;
     }
 
+    /** Null: the endpoint is no version of a gateway, but that of `platform serve`, which is told no secret. */
     String tokenEndpoint() {
         if (tokenUrl != null) return tokenUrl;
         // It stands beside the services: {gateway}/{key}/{name}/{version}.
-        return base().replaceFirst("(/[^/]*){3}$", "") + "/token";
+        String gateway = base().replaceFirst("(?<=[^:/])(/[^/]+){3}$", "");
+        return gateway.equals(base()) ? null : gateway + "/token";
     }
 
     String base() {
