@@ -27,7 +27,7 @@ class Answer:
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
     gate: threading.Barrier | None = None
-    """It is given once so many requests wait for theirs, and then the connection is closed without a word."""
+    """Given once so many requests wait; then the connection is closed without a word."""
 
 
 class ScriptedServer:

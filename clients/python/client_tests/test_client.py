@@ -225,8 +225,9 @@ class ClientTest(unittest.TestCase):
     def test_an_endpoint_that_is_no_version_of_a_gateway_is_told_no_secret(self) -> None:
         server, _ = self.serve(Answer(body=describe("RUNNING")))
         local = server.endpoint.removesuffix("/key/name/1.0.0")
-        with Client(local, "key", "secret") as client:
-            client.state(ID)
+        client: Client[Json, Json, Json] = Client(local, "key", "secret")
+        self.addCleanup(client.close)
+        client.state(ID)
         self.assertNotIn("authorization", server.asked[0].headers)
         self.assertEqual(server.tokens, 0)
 
