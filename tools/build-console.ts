@@ -33,6 +33,8 @@ const SOURCES = [
   "tools/console-budget.ts",
 ];
 
+/** As `read-console.ts` of the platform wants it, which refuses a console with another one. */
+const SERVED_NAME = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/u;
 const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   html: "text/html; charset=utf-8",
@@ -98,6 +100,7 @@ async function listNames(folder: string): Promise<readonly string[]> {
 
 /** A file as the manifest lists it. @throws Error for a suffix that has no media type here, and for colours that were rewritten */
 async function compress(folder: string, file: string): Promise<BuiltFile> {
+  if (!SERVED_NAME.test(file)) throw new Error(`${file} has a name that the platform does not serve`);
   const content = await readFile(join(folder, file));
   const type = TYPES[file.split(".").at(-1) ?? ""];
   if (type === undefined) throw new Error(`${file} has no media type in tools/build-console.ts`);

@@ -22,6 +22,16 @@ interface Budget {
   readonly styleBytes: number;
   /** Any other script or style sheet. */
   readonly chunkBytes: number;
+  /** The first page of a visit, on a slow machine behind a slow line (tests/e2e/console/robust.e2e.ts). */
+  readonly firstPage: {
+    readonly requests: number;
+    /** Those of them that the platform API answers. */
+    readonly apiRequests: number;
+    /** As Chromium sums it. */
+    readonly layoutShift: number;
+    /** How much longer it may take than a page that has `entryScriptBytes` of script and does nothing, in the same run. */
+    readonly timesOfBarePage: number;
+  };
   /** Exceptions, by the name of the chunk without its hash. */
   readonly heavyChunks: Readonly<Record<string, number>>;
 }

@@ -4,6 +4,11 @@ import { defineConfig } from "vite";
 /** Where `npm start` serves the platform API; `npm run dev` passes its calls on. */
 const API = "http://127.0.0.1:8090";
 
+/** Name of a file without its suffix; the names of what is shared list all that share it. */
+function shorten(name: string): string {
+  return name.startsWith("shared~") ? "shared" : name.replace(/\.\w+$/u, "");
+}
+
 export default defineConfig({
   plugins: [react()],
   build: {
@@ -20,6 +25,9 @@ export default defineConfig({
     cssTarget: ["chrome123", "edge123", "firefox120", "safari17.5"],
     rolldownOptions: {
       output: {
+        // Their own names list all that share them.
+        chunkFileNames: ({ name }) => `assets/${shorten(name)}-[hash].js`,
+        assetFileNames: ({ names: [name = "asset"] }) => `assets/${shorten(name)}-[hash][extname]`,
         // The entry must stay free of these: the first is loaded with the first form.
         codeSplitting: {
           groups: [
@@ -29,6 +37,9 @@ export default defineConfig({
               name: "code-editor",
               test: /node_modules\/(?:@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)\//,
             },
+            // What several pages share, in fewer files: each is a request, and a slow line has few at one time. Parts that are merged at
+            // a higher threshold come into the entry.
+            { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 3_000 },
           ],
         },
       },

@@ -1,6 +1,6 @@
 import { QueryCache, QueryClient } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
-import { isUnauthenticated } from "./api/explain-error.ts";
+import { isForbidden, isUnauthenticated } from "./api/explain-error.ts";
 import { routeTree } from "./routes.ts";
 import { NotFoundPage, RouteFailure } from "./shell/failures.tsx";
 import { parseSearch, stringifySearch } from "./util/url-state.ts";
@@ -12,17 +12,20 @@ const PENDING_MS = 200;
 
 /** The cache of all reads. A read that finds no session ends the session here as well. */
 function createQueries(onSignedOut: () => void): QueryClient {
-  return new QueryClient({
+  const queries: QueryClient = new QueryClient({
     queryCache: new QueryCache({
       onError: (error, { queryKey }) => {
         // Whether somebody is signed in is asked by the routes, which know where to send the user.
         if (isUnauthenticated(error) && queryKey[0] !== "getMe") onSignedOut();
+        // Whoever is no member any more, or has another role, is not told by what was read before.
+        if (isForbidden(error)) void queries.invalidateQueries({ queryKey: ["getMe"] });
       },
     }),
     defaultOptions: {
       queries: { staleTime: FRESH_MS, retry: false, refetchIntervalInBackground: false },
     },
   });
+  return queries;
 }
 
 /** The router and the cache of the console; one of each. */

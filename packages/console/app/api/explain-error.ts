@@ -61,6 +61,11 @@ export function isUnauthenticated(error: unknown): boolean {
   return error instanceof RequestRefused && error.problem.code === "UNAUTHENTICATED";
 }
 
+/** Whether the user may not, by their role or since they are no member. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof RequestRefused && error.status === 403;
+}
+
 /** Whether what was asked for does not exist, or is another's. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof RequestRefused && error.status === 404;

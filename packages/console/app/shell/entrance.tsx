@@ -1,5 +1,5 @@
 import { Paper, Text, Title } from "@mantine/core";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import type { ReactNode } from "react";
 import "./shell.css";
 
@@ -16,8 +16,13 @@ export function Entrance({
   useEffect(() => {
     document.title = `${title} · ${product}`;
   }, [title, product]);
+  const main = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // In a dialog its trap does this.
+    main.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus();
+  }, []);
   return (
-    <main className="entrance">
+    <main className="entrance" ref={main}>
       <Text fw={700} fz={20}>
         {product}
       </Text>

@@ -1,4 +1,5 @@
-import { AxeBuilder } from "@axe-core/playwright";
+import axe from "axe-core";
+import type { RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
 
 /** WCAG 2.2 AA, and what axe holds for good practice. */
@@ -13,14 +14,21 @@ interface Barriers {
 
 /** What axe finds on the page as it is now: rule, and what it concerns; a line each. */
 export async function findBarriers(page: Page, { within, only }: Barriers = {}): Promise<readonly string[]> {
-  // The pages have no frames: what gathers the findings of several would open another tab each time.
-  const axe = new AxeBuilder({ page }).setLegacyMode();
-  if (within !== undefined) axe.include(within);
-  if (only === "contrast") axe.withRules(["color-contrast"]);
-  else axe.withTags(TAGS);
-  const { violations } = await axe.analyze();
+  // Once a document: half a megabyte of script takes longer than what it looks at.
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
+  const rules: RunOptions =
+    only === "contrast"
+      ? { runOnly: { type: "rule", values: ["color-contrast"] } }
+      : { runOnly: { type: "tag", values: TAGS } };
+  const { violations } = await page.evaluate(
+    async ([where, options]) => {
+      const { run } = Reflect.get(globalThis, "axe") as typeof axe;
+      return await run(where ?? document, options);
+    },
+    [within, { ...rules, resultTypes: ["violations"] as "violations"[] }] as const,
+  );
   return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ""}`),
   );
 }
 
