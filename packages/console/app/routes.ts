@@ -7,6 +7,7 @@ import { marketplaceRoutes } from "./routes/marketplace.ts";
 import { organisation, root, signedIn } from "./routes/root.ts";
 import { serviceRoutes } from "./routes/services.ts";
 import { openRoutes, ownRoutes } from "./routes/session.ts";
+import { usageRoutes } from "./routes/usage.ts";
 
 /** The whole map of addresses; a file of routes/ has one subject: path, search parameters, what is loaded, and the page. */
 export const routeTree = root.addChildren([
@@ -22,6 +23,7 @@ export const routeTree = root.addChildren([
       ...applicationRoutes,
       ...dataPoolRoutes,
       ...executionRoutes,
+      ...usageRoutes,
     ]),
   ]),
 ]);

@@ -86,12 +86,20 @@ function toPagesOptions<K extends OperationId>(scope: Scope, { op, request }: Pa
   });
 }
 
-/** For loaders: what is there is shown at once and asked for again behind it. */
-export async function load<K extends OperationId>(scope: Scope, query: Query<K> | Pages<K>): Promise<void> {
+/** For loaders: what is there is shown at once and asked for again behind it. `most`: so many pages of a list, where there are as many. */
+export async function load<K extends OperationId>(
+  scope: Scope,
+  query: Query<K> | Pages<K>,
+  most = 1,
+): Promise<void> {
   if (query.kind === "one")
     await scope.queries.ensureQueryData({ ...toQueryOptions(scope, query), revalidateIfStale: true });
   else
-    await scope.queries.ensureInfiniteQueryData({ ...toPagesOptions(scope, query), revalidateIfStale: true });
+    await scope.queries.ensureInfiniteQueryData({
+      ...toPagesOptions(scope, query),
+      pages: most,
+      revalidateIfStale: true,
+    });
 }
 
 /** How often to ask again: milliseconds, or decided by what is there; false: not by itself. */

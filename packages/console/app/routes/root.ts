@@ -13,7 +13,7 @@ import { store } from "../util/storage.ts";
 
 /** For loaders: `load(q("getApplication", { params }))`. */
 function createLoad(scope: Scope) {
-  return <K extends OperationId>(query: Query<K> | Pages<K>) => load(scope, query);
+  return <K extends OperationId>(query: Query<K> | Pages<K>, most?: number) => load(scope, query, most);
 }
 
 /** Above everything. */

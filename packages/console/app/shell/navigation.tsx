@@ -2,6 +2,7 @@ import { Text } from "@mantine/core";
 import {
   IconApps,
   IconBuildingStore,
+  IconChartBar,
   IconCode,
   IconDatabase,
   IconHome,
@@ -40,6 +41,10 @@ const GROUPS = [
     pages: [
       { to: "/o/$org/executions", label: "Executions", icon: IconPlayerPlay, op: "listExecutions", key: "e" },
     ],
+  },
+  {
+    name: "Organisation",
+    pages: [{ to: "/o/$org/usage", label: "Usage", icon: IconChartBar, op: "getUsage", key: "u" }],
   },
 ] as const satisfies readonly {
   readonly name: string | null;

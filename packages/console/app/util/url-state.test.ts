@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { many, oneOf, parseSearch, search, stringifySearch, text, time, whole } from "./url-state.ts";
+import { day, many, oneOf, parseSearch, search, stringifySearch, text, time, whole } from "./url-state.ts";
 
 const parse = search({
   tab: oneOf("keys", "token"),
@@ -34,4 +34,10 @@ test("numbers are bounded, and a name of JavaScript's own is a parameter like an
 test("a parameter that is undefined is taken out of the URL", () => {
   expect(stringifySearch({ tab: undefined, q: "x" })).toBe("?q=x");
   expect(stringifySearch({})).toBe("");
+});
+
+test("a day is one that the calendar has", () => {
+  const parseDays = search({ from: day(), to: day() });
+  expect(parseDays(parseSearch("?from=2028-02-29&to=2026-02-29"))).toEqual({ from: "2028-02-29" });
+  expect(parseDays(parseSearch("?from=0000-01-01&to=2026-1-1"))).toEqual({});
 });

@@ -51,6 +51,17 @@ export function time(): Parser<string> {
   };
 }
 
+/** A day of the calendar, `YYYY-MM-DD`. */
+export function day(): Parser<string> {
+  return (raw) => {
+    const value = first(raw);
+    if (value === undefined || !/^(?!0000)\d{4}-\d\d-\d\d$/u.test(value)) return undefined;
+    const at = Date.parse(value);
+    // Where a month is shorter, the parser goes on into the next one.
+    return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== value ? undefined : value;
+  };
+}
+
 type Parsers = Readonly<Record<string, Parser<unknown>>>;
 
 type Parsed<P extends Parsers> = {

@@ -60,6 +60,7 @@ function describeSubjects(lab: Laboratory): Readonly<Record<string, readonly str
       `${customer}/marketplace?tag=logistics`,
       `${customer}/marketplace?q=absent`,
     ],
+    "/o/$org/usage": [`${provider}/usage`, `${customer}/usage?by=service`, `/o/${lab.empty}/usage`],
     "/o/$org": [provider, `/o/${lab.empty}`],
     "/jobs/$id": [`/jobs/${lab.succeeded}`],
     "/executions/$id": [`/executions/${lab.succeeded}`],
