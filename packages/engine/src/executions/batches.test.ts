@@ -1,6 +1,7 @@
 import { hrtime } from "node:process";
 import { Problem } from "@platform/contract/problems";
 import { expect, test, vi } from "vitest";
+import { createUuidV7 } from "../base/uuid.ts";
 import type { BatchStore } from "../store/batches.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { createExecution, createOwner } from "../testing/execution-fixtures.ts";
@@ -63,4 +64,28 @@ test("nor that it is to be sent again, where who has taken it over does not end 
   } finally {
     clock.mockRestore();
   }
+});
+
+test("cancellations of a batch that is being started wait for it together", async () => {
+  const store = createMemoryStore();
+  const { id: ownerId } = createOwner();
+  const [id, holder] = [createUuidV7(), createUuidV7()];
+  await store.openBatch({ id, ownerId, itemIds: [createUuidV7()], holder }, true);
+  let marked = 0;
+  const batches = createBatches({
+    store: {
+      ...store,
+      cancelBatch: async (...asked) => {
+        marked += 1;
+        return await store.cancelBatch(...asked);
+      },
+    },
+    startItem: { references: NO_REFERENCES, start: () => Promise.reject(new Error("nothing is started")) },
+  });
+  const cancelled = Promise.all(Array.from({ length: 20 }, () => batches.cancel(id, ownerId)));
+  await expect.poll(() => marked).toBeGreaterThan(0);
+  await store.settleBatch(id, holder, []);
+  expect((await cancelled).map(({ batch }) => batch.isCancelled)).toEqual(Array.from({ length: 20 }, () => true));
+  expect(marked).toBe(1);
+  await batches.cancel(id, ownerId);
 });

@@ -72,6 +72,8 @@ export function createBatches(options: BatchesOptions): Batches {
     maxEntries: MAX_CACHED,
     ttlMs: (view) => (toBatch(view, NO_ITEMS).terminal ? FINAL_TTL_MS : PROGRESS_TTL_MS),
   });
+  // One of each batch at a time: while its start is under way, each asks the database ten times a second whether that has stopped.
+  const cancels = createCache<BatchView>({ maxEntries: 1, ttlMs: 0 });
   const read = async (batch: BatchRecord | null): Promise<BatchView> => {
     if (batch === null) throw refuseUnknown();
     return { batch, states: await readStates(store, batch), isRepeated: false };
@@ -91,17 +93,18 @@ export function createBatches(options: BatchesOptions): Batches {
     },
     progress: (id, ownerId) =>
       cache.get(`${ownerId} ${id}`, async () => await read(await store.findBatch(id, ownerId))),
-    cancel: async (id, ownerId) => {
-      const found = await read(await store.findBatch(id, ownerId));
-      // What has ended is not changed, as a single execution is not.
-      if (toBatch(found, NO_ITEMS).terminal) return found;
-      const batch = await store.cancelBatch(id, ownerId);
-      if (batch === null) throw refuseUnknown();
-      await cancelAll(store, batch);
-      const view = await read(await store.findBatch(id, ownerId));
-      cache.set(`${ownerId} ${id}`, view);
-      return view;
-    },
+    cancel: (id, ownerId) =>
+      cancels.get(`${ownerId} ${id}`, async () => {
+        const found = await read(await store.findBatch(id, ownerId));
+        // What has ended is not changed, as a single execution is not.
+        if (toBatch(found, NO_ITEMS).terminal) return found;
+        const batch = await store.cancelBatch(id, ownerId);
+        if (batch === null) throw refuseUnknown();
+        await cancelAll(store, batch);
+        const view = await read(await store.findBatch(id, ownerId));
+        cache.set(`${ownerId} ${id}`, view);
+        return view;
+      }),
   };
 }
 
