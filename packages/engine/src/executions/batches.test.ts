@@ -85,7 +85,9 @@ test("cancellations of a batch that is being started wait for it together", asyn
   const cancelled = Promise.all(Array.from({ length: 20 }, () => batches.cancel(id, ownerId)));
   await expect.poll(() => marked).toBeGreaterThan(0);
   await store.settleBatch(id, holder, []);
-  expect((await cancelled).map(({ batch }) => batch.isCancelled)).toEqual(Array.from({ length: 20 }, () => true));
+  expect((await cancelled).map(({ batch }) => batch.isCancelled)).toEqual(
+    Array.from({ length: 20 }, () => true),
+  );
   expect(marked).toBe(1);
   await batches.cancel(id, ownerId);
 });
