@@ -26,12 +26,12 @@ export class Client {
   #tokens = null;
 
   constructor(options = {}) {
-    const endpoint = options.endpoint ?? readEnvironment("PLATFORM_SERVICE_ENDPOINT");
+    const endpoint = options.endpoint || readEnvironment("PLATFORM_SERVICE_ENDPOINT");
     if (!endpoint) throw new TypeError("An endpoint is needed, or PLATFORM_SERVICE_ENDPOINT.");
     this.#endpoint = endpoint.replace(/\/+$/u, "");
-    const keyId = options.keyId ?? readEnvironment("PLATFORM_ACCESS_KEY_ID");
-    const secret = options.secret ?? readEnvironment("PLATFORM_ACCESS_KEY_SECRET");
-    const url = options.tokenUrl ?? readEnvironment("PLATFORM_TOKEN_URL") ?? guessTokenUrl(this.#endpoint);
+    const keyId = options.keyId || readEnvironment("PLATFORM_ACCESS_KEY_ID");
+    const secret = options.secret || readEnvironment("PLATFORM_ACCESS_KEY_SECRET");
+    const url = options.tokenUrl || readEnvironment("PLATFORM_TOKEN_URL") || guessTokenUrl(this.#endpoint);
     if (keyId && secret && url !== null) this.#tokens = new Tokens(url, { keyId, secret });
   }
 
@@ -185,7 +185,7 @@ function readCursor(link) {
   return url === undefined ? null : new URLSearchParams(url.split("?")[1] ?? "").get("cursor");
 }
 
-/** Node.js and Bun have `process`, Deno too; a browser has none. */
+/** A variable that is set to nothing is not set. Node.js and Bun have `process`, Deno too; a browser has none. */
 function readEnvironment(name) {
   return globalThis.process?.env?.[name];
 }

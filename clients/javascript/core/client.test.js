@@ -1,6 +1,7 @@
 /** What the client promises, tried on a server that answers as each test tells it: `node --test`. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import { env } from "node:process";
 import { afterEach, test } from "node:test";
 import {
   Client,
@@ -232,4 +233,15 @@ test("an endpoint that is no version of a gateway is told no secret", async () =
   const local = new Client({ endpoint: new URL("/", client.endpoint).href, keyId: "key", secret: "secret" });
   await local.state(ID);
   assert.deepEqual([asked[0].path, asked[0].headers.authorization, seen.tokens], [`/${ID}`, undefined, 0]);
+});
+
+test("a variable that is set to nothing is not set", async () => {
+  const { seen, client } = await serve([RUNNING]);
+  env.PLATFORM_TOKEN_URL = "";
+  try {
+    await new Client({ endpoint: client.endpoint, keyId: "key", secret: "secret" }).state(ID);
+  } finally {
+    delete env.PLATFORM_TOKEN_URL;
+  }
+  assert.equal(seen.tokens, 1);
 });

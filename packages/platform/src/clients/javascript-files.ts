@@ -25,7 +25,7 @@ const ENDPOINT = ${JSON.stringify(endpoint)};
 /** Client of the service; the endpoint is that of the service unless another one is given. */
 export class Client extends CoreClient {
   constructor(options = {}) {
-    super({ ...options, endpoint: options.endpoint ?? globalThis.process?.env?.PLATFORM_SERVICE_ENDPOINT ?? ENDPOINT });
+    super({ ...options, endpoint: options.endpoint || globalThis.process?.env?.PLATFORM_SERVICE_ENDPOINT || ENDPOINT });
   }
 }
 `,

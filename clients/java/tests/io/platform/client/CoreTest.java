@@ -253,6 +253,12 @@ public final class CoreTest {
     }
 
     @Promise
+    static void aVariableThatIsSetToNothingIsNotSet() {
+        var found = Settings.from(Map.of("PLATFORM_SERVICE_ENDPOINT", "", "PLATFORM_ACCESS_KEY_ID", "key"));
+        equal(found, new Settings(null, "key", null, null));
+    }
+
+    @Promise
     static void aRedirectIsRefusedAndNotFollowed() throws Exception {
         try (var server = new ScriptedServer(Answer.of(302, "{}"))) {
             RequestRefused refused = fails(RequestRefused.class, () -> server.client().state(ID));

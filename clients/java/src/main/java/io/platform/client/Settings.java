@@ -1,5 +1,8 @@
 package io.platform.client;
 
+import java.util.Map;
+import java.util.function.Function;
+
 /**
  * Where the service is and who calls it.
  *
@@ -9,11 +12,17 @@ package io.platform.client;
 public record Settings(String endpoint, String keyId, String secret, String tokenUrl) {
     /** PLATFORM_SERVICE_ENDPOINT, PLATFORM_ACCESS_KEY_ID, PLATFORM_ACCESS_KEY_SECRET and PLATFORM_TOKEN_URL. */
     public static Settings fromEnvironment() {
+        return from(System.getenv());
+    }
+
+    /** A variable that is set to nothing is not set. */
+    static Settings from(Map<String, String> variables) {
+        Function<String, String> read = name -> "".equals(variables.get(name)) ? null : variables.get(name);
         return new Settings(
-                System.getenv("PLATFORM_SERVICE_ENDPOINT"),
-                System.getenv("PLATFORM_ACCESS_KEY_ID"),
-                System.getenv("PLATFORM_ACCESS_KEY_SECRET"),
-                System.getenv("PLATFORM_TOKEN_URL"));
+                read.apply("PLATFORM_SERVICE_ENDPOINT"),
+                read.apply("PLATFORM_ACCESS_KEY_ID"),
+                read.apply("PLATFORM_ACCESS_KEY_SECRET"),
+                read.apply("PLATFORM_TOKEN_URL"));
     }
 
     public Settings withDefaultEndpoint(String other) {
