@@ -7,6 +7,7 @@ import { expectOk } from "../../../tools/platform-client.ts";
 import { createTour, MOST_STOPS, PROJECTS } from "./support/laboratory-projects.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
+import { waitUntilSettled, watchRequests } from "./support/settled.ts";
 
 /** Where the pictures of docs/guide/console.md go (docs/development.md). */
 const PICTURES = env["PLATFORM_TEST_TOUR"];
@@ -14,6 +15,7 @@ const NAME = "route-planner";
 const WINDOW = { width: 1200, height: 750 } as const;
 
 let world: ConsoleWorld;
+let pending: ReadonlySet<unknown>;
 beforeAll(async () => {
   world = await openConsole();
   const { body } = await world.api<{ organization: { id: string } }>("GET", "/me");
@@ -28,6 +30,8 @@ afterAll(() => world?.close());
 async function keep(page: Page, name: string): Promise<void> {
   if (PICTURES === undefined) return;
   await mkdir(PICTURES, { recursive: true });
+  await page.mouse.move(WINDOW.width / 2, WINDOW.height - 1);
+  await waitUntilSettled(page, pending);
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 80 });
   await session.detach();
@@ -51,6 +55,7 @@ async function start(serviceKey: string, params: Readonly<Record<string, number>
 
 test("a service goes all the way: from its ZIP file into the marketplace, to the endpoint URL and client of another organisation, and runs with a file of a data pool", async () => {
   const { page, open, context, complaints } = await world.visit({ as: null });
+  pending = watchRequests(page);
   await page.setViewportSize(WINDOW);
   await open("/");
   await keep(page, "sign-in");
@@ -194,6 +199,7 @@ async function startByReference(page: Page): Promise<void> {
   await input.press("ControlOrMeta+End");
   await input.press("ControlOrMeta+V");
   await input.pressSequentially(',\n  "params": {"search_seconds": 60}\n}');
+  await page.evaluate(() => scrollTo(0, 0));
   await keep(page, "try");
   await page.getByRole("button", { name: "Run" }).click();
   await page.waitForURL(/\/executions\/[0-9a-f-]{36}/u);

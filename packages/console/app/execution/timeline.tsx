@@ -1,12 +1,15 @@
+import { useEffect, useState } from "react";
 import { Time } from "../ui/time.tsx";
 import { formatDuration } from "../util/times.ts";
 import type { Execution } from "./advice.ts";
 import { StateBadge } from "./state-badge.tsx";
 import "./timeline.css";
 
+const TICK_MS = 1_000;
+
 /** From its creation to its end: when, and how long between. */
 export function Timeline({ execution }: { readonly execution: Execution }) {
-  const { createdAt, startedAt, endedAt, waitedMs, ranMs, terminal, status } = execution;
+  const { createdAt, endedAt, waitedMs, ranMs, terminal, status } = execution;
   const whole = Math.max(1, waitedMs + (ranMs ?? 0));
   return (
     <section aria-label="Timeline" className="timeline">
@@ -20,18 +23,8 @@ export function Timeline({ execution }: { readonly execution: Execution }) {
         <li>
           <span className="timeline-name">Accepted</span> <Time at={createdAt} as="exact" />
         </li>
-        <li>
-          <span className="timeline-name">
-            {startedAt === undefined && !terminal ? "Waiting for" : "Waited"}
-          </span>{" "}
-          {formatDuration(waitedMs)}
-        </li>
-        <li>
-          <span className="timeline-name">
-            {startedAt !== undefined && !terminal ? "Running for" : "Ran"}
-          </span>{" "}
-          {ranMs === undefined ? (terminal ? "not at all" : "not yet") : formatDuration(ranMs)}
-        </li>
+        <Waited of={execution} />
+        <Ran of={execution} />
         <li>
           <span className="timeline-name">Ended</span> <Time at={endedAt} as="exact" none="not yet" />
         </li>
@@ -44,6 +37,44 @@ export function Timeline({ execution }: { readonly execution: Execution }) {
       )}
     </section>
   );
+}
+
+function Waited({ of: { startedAt, terminal, waitedMs } }: { readonly of: Execution }) {
+  const isWaiting = startedAt === undefined && !terminal;
+  return (
+    <li>
+      <span className="timeline-name">{isWaiting ? "Waiting for" : "Waited"}</span>{" "}
+      {isWaiting ? <CountedOn key={waitedMs} from={waitedMs} /> : formatDuration(waitedMs)}
+    </li>
+  );
+}
+
+function Ran({ of: { terminal, ranMs } }: { readonly of: Execution }) {
+  const isRunning = ranMs !== undefined && !terminal;
+  const none = terminal ? "not at all" : "not yet";
+  return (
+    <li>
+      <span className="timeline-name">{isRunning ? "Running for" : "Ran"}</span>{" "}
+      {isRunning ? (
+        <CountedOn key={ranMs} from={ranMs} />
+      ) : ranMs === undefined ? (
+        none
+      ) : (
+        formatDuration(ranMs)
+      )}
+    </li>
+  );
+}
+
+/** What the platform has said, in milliseconds, and the time since then by the browser's own clock. */
+function CountedOn({ from }: { readonly from: number }) {
+  const [sinceMs, setSinceMs] = useState(0);
+  useEffect(() => {
+    const saidAt = performance.now();
+    const timer = setInterval(() => setSinceMs(performance.now() - saidAt), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return formatDuration(from + sinceMs);
 }
 
 function Attempts({ of: { attempts } }: { readonly of: Execution }) {
