@@ -134,7 +134,12 @@ export function createClient<T extends OperationTable>(
   return Object.fromEntries(calls) as Client<T>;
 }
 
-function buildUrl(baseUrl: string, operation: Route, request: AnyRequest): string {
+/** The URL of a request, as a client asks it. @throws RequestRefused, TypeError as a client does for a parameter that is none */
+export function buildUrl(
+  baseUrl: string,
+  operation: Pick<Route, "path">,
+  request: Pick<AnyRequest, "params" | "query">,
+): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeSegment(name, request.params?.[name]),
   );

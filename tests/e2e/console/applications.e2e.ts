@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
+import { inviteMember } from "./support/members.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
@@ -118,17 +119,7 @@ test("what an organisation calls its applications runs nowhere, and a refusal is
 test("a viewer sees the pages, and the buttons say why they do nothing", async () => {
   const { id: organisation, slug } = await world.createOrganisation("Viewed");
   const application = await call<{ id: string }>(organisation, "POST", "/applications", { name: "seen" });
-  const { url } = await call<{ url: string }>(organisation, "POST", "/invitations", {
-    role: "viewer",
-    expiresInDays: 1,
-  });
-  const viewer = { name: "Viewer", email: "viewer@example.org", password: "a long enough password" };
-  const token = new URL(url).pathname.split("/").at(-1) ?? "";
-  const created = await request("POST", `${world.login.apiUrl}/api/users`, {
-    json: { ...viewer, invitation: token },
-    headers: { "x-requested-by": "console", origin: world.login.apiUrl },
-  });
-  expect(created.body).toMatchObject({ email: viewer.email });
+  const viewer = await inviteMember(world, organisation, "viewer");
   const { page, open, complaints } = await world.visit({ as: viewer });
   await open(`/o/${slug}/applications`);
   const button = page.getByRole("button", { name: "New application" });

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openConsole } from "./support/open-console.ts";
@@ -114,4 +114,26 @@ test("an archive without platform.json is refused before anything is sent, and a
   await page.getByRole("alert").getByText("no-such-package-of-anybody").waitFor();
   await page.getByText("BUILD_FAILED", { exact: true }).waitFor();
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("broken 1.0.0");
+});
+
+test("a version shows what has changed since the one before, and what of it breaks callers", async () => {
+  const project = await world.createProject("evolving", ECHO);
+  const { serviceKey } = await world.deploy(project);
+  const changed = ECHO.replace("    number: int\n", "    number: int\n    label: str\n");
+  await writeFile(join(project, "src/program.py"), changed);
+  await world.deploy(project, "--major");
+  const me = await world.api<{ organization: { slug: string } }>("GET", "/me");
+  const { page, open, complaints } = await world.visit();
+  const path = `/o/${me.body.organization.slug}/services/${serviceKey}/versions`;
+  await open(`${path}/2.0.0?tab=changes`);
+  await page
+    .getByRole("alert")
+    .filter({ hasText: "It breaks callers of 1.0.0" })
+    .getByText("/data/label is now required")
+    .waitFor();
+  await page.getByRole("textbox", { name: "Input of the second" }).getByText("label").first().waitFor();
+  await page.getByRole("region", { name: "Result" }).getByText("As before.").waitFor();
+  await open(`${path}/1.0.0?tab=changes`);
+  await page.getByText("There is no version with a lower number.").waitFor();
+  expect(complaints).toEqual([]);
 });

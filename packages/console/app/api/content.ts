@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { createClient } from "@platform/contract/client";
+import { RequestRefused, buildUrl, createClient } from "@platform/contract/client";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
-import { API_PATH } from "./client.ts";
+import { API_PATH, createHeaders } from "./client.ts";
 import type { PlatformApi, RequestOf } from "./client.ts";
-import { saveBlob } from "../ui/save.ts";
+import { saveBlob, saveLink } from "../ui/save.ts";
 import { useScope } from "./scope.tsx";
 import type { Scope } from "./scope.tsx";
 
@@ -17,39 +17,58 @@ export type ContentOperation = {
 
 type Call = (request: unknown) => Promise<Response>;
 
+/** An operation whose answer is given on as it comes. `method`: another one than that of its row. */
+function createCall(
+  { organisation }: Scope,
+  op: TextOperation | ContentOperation,
+  method: "GET" | "HEAD" = "GET",
+): Call {
+  const route = { ...PLATFORM_ROUTES[op], answerMode: "content" as const, method: method as "GET" };
+  const headers = createHeaders(organisation?.id ?? null);
+  const client: unknown = createClient({ [op]: route }, { baseUrl: API_PATH, headers: () => headers });
+  const send = (client as Readonly<Record<string, Call>>)[op];
+  if (send === undefined) throw new Error(`There is no operation ${op}.`);
+  return send;
+}
+
 /** The text of an answer, digit by digit. @throws RequestRefused */
 export async function readText<K extends TextOperation>(
   scope: Scope,
   op: K,
   request: RequestOf<K>,
 ): Promise<string> {
-  // The client gives content on as it came.
-  const route = { ...PLATFORM_ROUTES[op], answerMode: "content" as const };
-  const headers: Readonly<Record<string, string>> = {
-    "x-requested-by": "console",
-    ...(scope.organisation === null ? {} : { "x-organizationid": scope.organisation.id }),
-  };
-  const client: unknown = createClient(
-    { [op]: route },
-    {
-      baseUrl: API_PATH,
-      headers: () => headers,
-    },
-  );
-  const send = (client as Readonly<Record<string, Call>>)[op];
-  if (send === undefined) throw new Error(`There is no operation ${op}.`);
-  return (await send(request)).text();
+  return (await createCall(scope, op)(request)).text();
 }
 
-/** Saves a file of the platform as a file of the user. A plain link would lack the proof that the console asks. */
+/**
+ * Saves a file of the platform as a file of the user. The browser fetches it by a link, so that a large file goes through no memory of the
+ * page; where browsers do not tell the platform that it is the console's link (plain http beside loopback), the page fetches it.
+ *
+ * @throws RequestRefused, TypeError when the platform is not reached
+ */
 export async function saveContent<K extends ContentOperation>(
   scope: Scope,
   op: K,
   request: RequestOf<K>,
   name: string,
 ): Promise<void> {
-  const send: unknown = scope.api[op];
-  saveBlob(name, await (await (send as Call)(request)).blob());
+  if (!globalThis.isSecureContext || (await isRefused(scope, op, request)))
+    return saveBlob(name, await (await createCall(scope, op)(request)).blob());
+  const { params = {} } = request as { readonly params?: Readonly<Record<string, string>> };
+  const query = scope.organisation === null ? {} : { organizationId: scope.organisation.id };
+  saveLink(name, buildUrl(API_PATH, PLATFORM_ROUTES[op], { params, query }));
+  return undefined;
+}
+
+/** A link that is refused says nothing to the page. Why it is refused, is in the answer to a GET. @throws TypeError likewise */
+async function isRefused(scope: Scope, op: ContentOperation, request: unknown): Promise<boolean> {
+  try {
+    await createCall(scope, op, "HEAD")(request);
+    return false;
+  } catch (error) {
+    if (error instanceof RequestRefused) return true;
+    throw error;
+  }
 }
 
 /** A text that the platform keeps byte by byte, as it is. `data`: undefined until it is there. */

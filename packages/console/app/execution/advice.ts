@@ -1,7 +1,6 @@
 import { FAILURE_WORDS } from "@platform/contract/words.gen";
 import type { AnswerOf } from "../api/client.ts";
 import { formatDuration } from "../util/times.ts";
-import { formatBytes } from "../util/units.ts";
 
 /** An execution as its page has it. */
 export type Execution = AnswerOf<"getExecution">;
@@ -37,24 +36,64 @@ const ADVICE: Readonly<Record<keyof typeof FAILURE_WORDS, Advise>> = {
     "User code had begun, and may have had effects; it was not repeated. Check them, then run it again. A service that may be repeated can say so in its policy (onLost: retry).",
 };
 
-function adviseMemory({ resources, peakMemoryBytes }: Execution): string {
+function adviseMemory(execution: Execution): string {
+  return `Set "memory": ${proposeMemory(execution)} below "resources" in platform.json and deploy, or give it less to do. Its limit was ${execution.resources.memory} GB.`;
+}
+
+/** In GB: half as much again as it had, or as it may have. */
+function proposeMemory({ resources, peakMemoryBytes }: Execution): number {
   const needed = Math.max(peakMemoryBytes ?? 0, resources.memory * GIGABYTE) / GIGABYTE;
-  const proposed = Math.ceil((needed * 1.5) / MEMORY_STEP) * MEMORY_STEP;
-  const seen =
-    peakMemoryBytes === undefined ? "" : ` It had ${formatBytes(peakMemoryBytes)} of them at most.`;
-  return `Its limit was ${resources.memory} GB.${seen} Set "memory": ${proposed} below "resources" in platform.json and deploy, or give it less to do.`;
+  return Math.ceil((needed * 1.5) / MEMORY_STEP) * MEMORY_STEP;
+}
+
+/** What is done next about a failure, where the console can help: a tab to look at, a line to copy, or another run. */
+export type NextStep =
+  | { readonly kind: "tab"; readonly tab: "log" | "input" }
+  | { readonly kind: "copy"; readonly text: string; readonly what: string }
+  | { readonly kind: "run" };
+
+const LOG: NextStep = { kind: "tab", tab: "log" };
+const INPUT: NextStep = { kind: "tab", tab: "input" };
+const RUN: NextStep = { kind: "run" };
+
+const NEXT: Readonly<Record<keyof typeof FAILURE_WORDS, NextStep | ((execution: Execution) => NextStep)>> = {
+  EXECUTION_ERROR: LOG,
+  CONNECTION_ERROR: LOG,
+  STARTUP_ERROR: LOG,
+  NOT_STARTED: RUN,
+  START_DEADLINE_EXCEEDED: RUN,
+  INVALID_INPUT: INPUT,
+  INVALID_RESULT: LOG,
+  RESULT_TOO_LARGE: LOG,
+  RESULT_NOT_STORED: RUN,
+  OUT_OF_MEMORY: (execution) => ({
+    kind: "copy",
+    text: `"memory": ${proposeMemory(execution)}`,
+    what: "line for platform.json",
+  }),
+  TIMEOUT: LOG,
+  CANCELLED: RUN,
+  DATA_REFERENCE_UNAVAILABLE: INPUT,
+  WORKER_LOST: LOG,
+};
+
+/** Runs a job that has ended once more, on the machine of who types it. */
+export function toReplay(id: string): string {
+  return `platform run --replay ${id}`;
 }
 
 /** What a code means and what to do; null: the service has chosen the code itself. */
 export function explainCode(
   execution: Execution,
-): { readonly meaning: string; readonly advice: string } | null {
+): { readonly meaning: string; readonly advice: string; readonly next: NextStep } | null {
   const code = execution.code ?? "";
   if (!isKnown(code)) return null;
   const advice = ADVICE[code];
+  const next = NEXT[code];
   return {
     meaning: FAILURE_WORDS[code],
     advice: typeof advice === "string" ? advice : advice(execution),
+    next: typeof next === "function" ? next(execution) : next,
   };
 }
 

@@ -1,4 +1,4 @@
-import { parseTimestamp } from "../util/times.ts";
+import { formatTimestamp, parseTimestamp } from "../util/times.ts";
 import type { ExecutionFilter } from "./filter.ts";
 
 const HOUR = 3_600_000;
@@ -28,16 +28,11 @@ export function choosePeriod(filter: ExecutionFilter, now: number): Period {
     return { by: "hour", from: floor(Math.min(after, to), HOUR), to: ceil(to, HOUR), filter };
   if (to - after <= MOST_DAYS * DAY) return { by: "day", from: floor(after, DAY), to: ceil(to, DAY), filter };
   const from = floor(to - MOST_DAYS * DAY, DAY);
-  return { by: "day", from, to: ceil(to, DAY), filter: { ...filter, createdAfter: toTimestamp(from) } };
+  return { by: "day", from, to: ceil(to, DAY), filter: { ...filter, createdAfter: formatTimestamp(from) } };
 }
 
 const floor = (time: number, step: number) => Math.floor(time / step) * step;
 const ceil = (time: number, step: number) => Math.max(Math.ceil(time / step) * step, step);
-
-/** A time as on the wire. */
-export function toTimestamp(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().slice(0, 19).replace("T", " ");
-}
 
 /** Executions that were created within one hour or day. */
 export interface Bucket {
@@ -65,10 +60,10 @@ export function toBuckets({ by, from, to }: Period, counted: readonly Counted[])
   }
   const buckets: Bucket[] = [];
   for (let at = from; at < to; at += step) {
-    const found = byKey.get(toTimestamp(at).slice(0, length)) ?? [];
+    const found = byKey.get(formatTimestamp(at).slice(0, length)) ?? [];
     buckets.push({
-      from: toTimestamp(at),
-      to: toTimestamp(at + step),
+      from: formatTimestamp(at),
+      to: formatTimestamp(at + step),
       total: found.reduce((sum, { count }) => sum + count, 0),
       counts: Object.fromEntries(found.map(({ status, count }) => [status, count])),
     });

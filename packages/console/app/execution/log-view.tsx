@@ -55,7 +55,7 @@ export function LogView({ log, fileName }: LogViewProps) {
           onChange={({ currentTarget }) => setIsWrapped(currentTarget.checked)}
           mb={8}
         />
-        <Button variant="default" aria-pressed={isFollowing} onClick={follow}>
+        <Button variant="default" aria-keyshortcuts="f" aria-pressed={isFollowing} onClick={follow}>
           {isFollowing ? "Following" : "Go to the end"}
         </Button>
         <Button variant="default" onClick={() => saveText(fileName, toText(log.lines))}>

@@ -1,4 +1,4 @@
-import { toTimestamp } from "./buckets.ts";
+import { formatTimestamp } from "../util/times.ts";
 import type { ExecutionsSearch } from "./filter.ts";
 
 const LONG_MS = 60_000;
@@ -11,7 +11,7 @@ export const EXECUTION_PRESETS: readonly {
   { label: "In flight", set: () => ({ status: ["PENDING", "RUNNING"] }) },
   {
     label: "Failed today",
-    set: () => ({ status: ["FAILED", "UNKNOWN"], after: toTimestamp(new Date().setHours(0, 0, 0, 0)) }),
+    set: () => ({ status: ["FAILED", "UNKNOWN"], after: formatTimestamp(new Date().setHours(0, 0, 0, 0)) }),
   },
   { label: "Ran over a minute", set: () => ({ min: LONG_MS }) },
 ];

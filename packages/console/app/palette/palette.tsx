@@ -83,7 +83,7 @@ function Finder({ choose }: { readonly choose: (command: Command) => void }) {
           aria-controls={list}
           aria-autocomplete="list"
           {...(commands.length === 0 ? {} : { "aria-activedescendant": idOf(current) })}
-          placeholder="Name, identifier of an execution, or code"
+          placeholder="Name, execution id or code"
           value={query}
           maxLength={100}
           autoComplete="off"

@@ -8,7 +8,7 @@ const serviceSearch = search({
   tab: oneOf("overview", "versions", "builds"),
   new: oneOf("version"),
 });
-const versionSearch = search({ tab: oneOf("build", "schemas", "requirements") });
+const versionSearch = search({ tab: oneOf("build", "schemas", "changes", "requirements") });
 
 const services = createRoute({
   getParentRoute: () => organisation,

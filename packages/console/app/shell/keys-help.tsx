@@ -9,6 +9,10 @@ const KEYS = [
   ["j k", "to the next or the previous row of a list that has the focus"],
   ["Enter", "opens the row"],
   ["x", "selects the row"],
+  ["1 2 3", "to a tab of the page"],
+  ["c", "cancels the execution that is open; it asks before"],
+  ["r", "runs the execution that is open again"],
+  ["f", "to the log of the execution that is open, and to its end"],
 ] as const;
 
 interface KeysHelpProps {

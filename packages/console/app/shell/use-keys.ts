@@ -28,6 +28,7 @@ export function useKeys(keys: Keys): void {
       if (event.key === "?") onHelp();
       if (event.key === "/") focusFilter(event);
       if (wentAt > 0 && Date.now() - wentAt < SEQUENCE_MS) onGo(event.key);
+      else press(event.key);
       wentAt = event.key === "g" ? Date.now() : 0;
     };
     document.addEventListener("keydown", listen);
@@ -44,6 +45,16 @@ function isForOthers(event: KeyboardEvent): boolean {
     readStored("keys") === "off" ||
     target.closest("input, textarea, select, [contenteditable=true], [role=dialog]") !== null
   );
+}
+
+/**
+ * What a page does by a key says so itself, which screen readers tell as well: `aria-keyshortcuts`. Of several the last one is meant:
+ * what a tab shows comes behind the tab.
+ */
+function press(key: string): void {
+  if (!/^[a-z\d]$/u.test(key)) return;
+  const found = document.querySelectorAll<HTMLElement>(`#main [aria-keyshortcuts~="${key}"]`);
+  [...found].at(-1)?.click();
 }
 
 /** The filter of a list says so itself: `data-filter`. */

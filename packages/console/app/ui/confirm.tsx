@@ -20,15 +20,24 @@ interface ConfirmProps {
   readonly typed?: string;
   readonly run: () => Promise<unknown>;
   readonly button?: ButtonProps;
+  /** A letter that asks. */
+  readonly shortcut?: string;
 }
 
 /** A button that asks before it does something that cannot be undone. A refusal stays in the dialog's place as a message. */
-export function ConfirmButton({ op, label, question, children, typed, run, button }: ConfirmProps) {
+export function ConfirmButton(props: ConfirmProps) {
+  const { op, label, question, children, typed, run, button, shortcut } = props;
   const [isOpen, setIsOpen] = useState(false);
   return (
     <>
       <Can op={op}>
-        <Button variant="default" {...button} aria-haspopup="dialog" onClick={() => setIsOpen(true)}>
+        <Button
+          variant="default"
+          {...button}
+          aria-haspopup="dialog"
+          aria-keyshortcuts={shortcut}
+          onClick={() => setIsOpen(true)}
+        >
           {label}
         </Button>
       </Can>

@@ -17,10 +17,12 @@ interface CopyAsProps<K extends OperationId> {
   readonly id?: string;
   /** The same on the command line, where there is one. */
   readonly command?: string;
+  /** What else there is to copy: its word in the menu, and the text. */
+  readonly more?: readonly (readonly [label: string, text: string])[];
 }
 
 /** What the page shows, for elsewhere: identifier, link, and requests that read the same. No live secret is in them. */
-export function CopyAs<K extends OperationId>({ op, request, id, command }: CopyAsProps<K>) {
+export function CopyAs<K extends OperationId>({ op, request, id, command, more }: CopyAsProps<K>) {
   const { organisation } = useScope();
   const asked = {
     route: PLATFORM_ROUTES[op],
@@ -34,6 +36,7 @@ export function CopyAs<K extends OperationId>({ op, request, id, command }: Copy
     ["curl", () => toCurl(asked)],
     ["Python", () => toPython(asked)],
     ...(command === undefined ? [] : ([["Command", () => command]] as const)),
+    ...(more ?? []).map(([label, text]) => [label, () => text] as const),
   ];
   return (
     <Menu position="bottom-end" withinPortal>

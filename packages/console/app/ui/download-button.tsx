@@ -1,38 +1,37 @@
 import { Button } from "@mantine/core";
+import type { ButtonProps } from "@mantine/core";
 import { useState } from "react";
 import type { ReactNode } from "react";
-import type { OperationId, PlatformApi } from "../api/client.ts";
+import type { RequestOf } from "../api/client.ts";
+import { saveContent } from "../api/content.ts";
+import type { ContentOperation } from "../api/content.ts";
 import { useScope } from "../api/scope.tsx";
 import { Can } from "./can.tsx";
 import { notifyFailure } from "./notify.ts";
-import { saveBlob } from "./save.ts";
 
-interface DownloadButtonProps {
+interface DownloadButtonProps<K extends ContentOperation> extends ButtonProps {
   /** What is asked, which decides who may. */
-  readonly op: OperationId;
+  readonly op: K;
+  readonly request: RequestOf<K>;
   /** Name of the file that is saved. */
   readonly fileName: string;
-  readonly ask: (api: PlatformApi) => Promise<Response>;
   readonly children: ReactNode;
 }
 
-/** Saves what an operation answers. Not a plain link: a request with the session's cookie needs the header that only the console sends. */
-export function DownloadButton({ op, fileName, ask, children }: DownloadButtonProps) {
-  const { api } = useScope();
+/** Saves what an operation answers. */
+export function DownloadButton<K extends ContentOperation>(props: DownloadButtonProps<K>) {
+  const { op, request, fileName, children, ...button } = props;
+  const scope = useScope();
   const [isRunning, setIsRunning] = useState(false);
-  const download = async () => {
+  const download = () => {
     setIsRunning(true);
-    try {
-      saveBlob(fileName, await (await ask(api)).blob());
-    } catch (error) {
-      notifyFailure(error);
-    } finally {
-      setIsRunning(false);
-    }
+    saveContent(scope, op, request, fileName)
+      .catch(notifyFailure)
+      .finally(() => setIsRunning(false));
   };
   return (
     <Can op={op}>
-      <Button variant="default" loading={isRunning} onClick={() => void download()}>
+      <Button variant="default" {...button} loading={isRunning} onClick={download}>
         {children}
       </Button>
     </Can>

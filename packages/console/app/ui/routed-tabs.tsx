@@ -8,6 +8,8 @@ export interface PageTab {
   /** Its word in the URL (`?tab=`). */
   readonly id: string;
   readonly label: ReactNode;
+  /** A letter that opens it, besides its number. */
+  readonly shortcut?: string;
   readonly content: () => ReactNode;
 }
 
@@ -24,8 +26,8 @@ export function RoutedTabs({ tabs, label }: { readonly tabs: readonly PageTab[];
       keepMounted={false}
     >
       <Tabs.List aria-label={label} mb="md">
-        {tabs.map(({ id, label: words }) => (
-          <Tabs.Tab key={id} value={id}>
+        {tabs.map(({ id, label: words, shortcut = "" }, index) => (
+          <Tabs.Tab key={id} value={id} aria-keyshortcuts={`${index + 1} ${shortcut}`.trim()}>
             {words}
           </Tabs.Tab>
         ))}

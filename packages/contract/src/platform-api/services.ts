@@ -90,6 +90,9 @@ export const ExampleInput = Type.Object(
   { additionalProperties: false },
 );
 
+/** So many changes that break callers are listed of a version. */
+export const MAX_BREAKING_CHANGES = 50;
+
 const VersionDetailsSchema = Type.Object(
   {
     ...VersionSchema.properties,
@@ -122,6 +125,10 @@ const VersionDetailsSchema = Type.Object(
     }),
     breakingChange: Nullable(Type.String(), {
       description: "The first such change, as a clause; null: there is none",
+    }),
+    breakingChanges: Type.Array(Type.String(), {
+      maxItems: MAX_BREAKING_CHANGES,
+      description: `Such changes, likewise; at most ${MAX_BREAKING_CHANGES}`,
     }),
   },
   { title: "VersionDetails", description: "All that is known of a version" },

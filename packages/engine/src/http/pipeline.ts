@@ -27,8 +27,8 @@ import { describeChecks } from "./validation.ts";
 export interface PipelineOptions<T extends OperationTable, C> {
   /** Path of the API, prefixed to the paths of its rows; may have parameters. */
   readonly prefix: string;
-  /** Identifies the caller. Returns without a promise where it can: most requests are polls. @throws Problem */
-  readonly authenticate: (request: FastifyRequest) => C | Promise<C>;
+  /** Identifies the caller of an operation. Returns without a promise where it can: most requests are polls. @throws Problem */
+  readonly authenticate: (request: FastifyRequest, operation: Operation) => C | Promise<C>;
   /**
    * Whether the caller may call this operation. Missing: all callers may, and no row may ask for more.
    * @throws Problem FORBIDDEN
@@ -157,7 +157,7 @@ function createGate<C>(
     observe(request);
     try {
       requireAccepted(request, operation);
-      const caller = guards.authenticate(request);
+      const caller = guards.authenticate(request, operation);
       if (caller instanceof Promise) return caller.then((known: C) => admit(request, reply, known));
       const refusal = admit(request, reply, caller);
       if (refusal !== undefined) return refusal;
@@ -189,7 +189,7 @@ function requireRights<C>(
 
 /** Who calls, as of now. @throws Problem */
 async function admitAgain<C>(operation: Operation, guards: Guards<C>, request: FastifyRequest): Promise<C> {
-  const caller = await guards.authenticate(request);
+  const caller = await guards.authenticate(request, operation);
   await requireRights(operation, guards, { request, caller });
   return caller;
 }

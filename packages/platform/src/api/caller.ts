@@ -3,6 +3,7 @@ import type { Actor } from "@platform/contract/permissions";
 import { can, explainRefusal } from "@platform/contract/permissions";
 import type { Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
+import { readParameter } from "@platform/engine/http/query";
 import type { Identity } from "../accounts/identity.ts";
 import type { Membership } from "../accounts/memberships.ts";
 import type { VerifiedToken } from "../accounts/personal-access-tokens.ts";
@@ -37,12 +38,23 @@ export interface CallerDeps {
 interface Request {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
+  readonly query: unknown;
 }
 
-/** Authenticates a user and finds their organisation. @throws Problem UNAUTHENTICATED, FORBIDDEN */
-export async function authenticateCaller(deps: CallerDeps, request: Request): Promise<PlatformCaller> {
-  const { credential, userId, isOperator } = await readCredential(deps, request);
-  const membership = await deps.identity.findMembership(userId, readOrganisationId(request.headers));
+/**
+ * Authenticates a user and finds their organisation.
+ *
+ * @param isDownload the answer is saved as a file, and shown by no browser: a link of the console may ask for it, which has no headers
+ * @throws Problem UNAUTHENTICATED, FORBIDDEN
+ */
+export async function authenticateCaller(
+  deps: CallerDeps,
+  request: Request,
+  isDownload = false,
+): Promise<PlatformCaller> {
+  const { credential, userId, isOperator } = await readCredential(deps, request, isDownload);
+  const isLink = isDownload && credential.kind === "session";
+  const membership = await deps.identity.findMembership(userId, readOrganisationId(request, isLink));
   if (!membership)
     throw new Problem("FORBIDDEN", "There is no such organisation, or you are not a member of it.");
   const scopes = credential.kind === "token" ? credential.scopes : null;
@@ -63,7 +75,7 @@ interface Known {
   readonly isOperator: boolean;
 }
 
-async function readCredential(deps: CallerDeps, request: Request): Promise<Known> {
+async function readCredential(deps: CallerDeps, request: Request, isDownload: boolean): Promise<Known> {
   const { identity, cookie } = deps;
   const { headers } = request;
   const session = cookie.read(headers);
@@ -74,7 +86,7 @@ async function readCredential(deps: CallerDeps, request: Request): Promise<Known
       true,
     );
   }
-  await requireProof(deps, request, session);
+  await requireProof(deps, request, { session, isDownload });
   const verified = await identity.verifySession(session);
   if (!verified) throw unauthenticated("The session has ended; sign in again.", false);
   const { sessionId, userId, isOperator } = verified;
@@ -84,10 +96,10 @@ async function readCredential(deps: CallerDeps, request: Request): Promise<Known
 async function requireProof(
   { identity, cookie, onForgery }: CallerDeps,
   { method, headers }: Request,
-  session: string,
+  { session, isDownload }: { readonly session: string; readonly isDownload: boolean },
 ): Promise<void> {
   try {
-    cookie.requireProof(method, headers);
+    cookie.requireProof(method, headers, isDownload);
   } catch (error) {
     const known = method === "GET" || method === "HEAD" ? null : await identity.verifySession(session);
     if (known !== null) await onForgery(known);
@@ -134,9 +146,10 @@ function readToken(headers: IncomingHttpHeaders): string {
   return token;
 }
 
-function readOrganisationId(headers: IncomingHttpHeaders): string | undefined {
+function readOrganisationId({ headers, query }: Request, isLink: boolean): string | undefined {
   const id = headers["x-organizationid"];
-  return typeof id === "string" ? id : undefined;
+  if (typeof id === "string") return id;
+  return isLink ? readParameter(query, "organizationId") : undefined;
 }
 
 function unauthenticated(detail: string, wasSent: boolean): Problem {

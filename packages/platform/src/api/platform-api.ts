@@ -126,10 +126,11 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
   await registerDevicePage(app, { ...deps, audit });
   const stages: UploadRoutesOptions["stages"] = {
-    authenticate: (request) => {
+    authenticate: (request, operation) => {
       const onForgery: CallerDeps["onForgery"] = (session) =>
         audit.noteForgery(session, readClientAddress(request));
-      return authenticateCaller({ identity: deps.identity, cookie, onForgery }, request);
+      const isDownload = operation.answerMode === "content";
+      return authenticateCaller({ identity: deps.identity, cookie, onForgery }, request, isDownload);
     },
     authorize: authorizeCaller,
     limit: (caller, rate, reply) => {

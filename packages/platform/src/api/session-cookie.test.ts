@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PROOF, getMe, send } from "../testing/browser.ts";
+import { createTestUser } from "../testing/fixtures.ts";
 import { useBrowser } from "../testing/browser-scene.ts";
 import { TEST_API_URL } from "../testing/instance.ts";
 
@@ -45,6 +46,47 @@ describe("a request with the cookie", () => {
         );
     },
   );
+
+  test("by a link of the console gets what browsers save as a file, in the organisation of the link, and nothing else", async () => {
+    const { here, user } = scene;
+    const bearer = { authorization: `Bearer ${user.token}` };
+    const organisation = (
+      await send(here, "POST", "/organizations", { headers: bearer, payload: { name: "Second" } })
+    ).json<{ id: string }>();
+    const inSecond = { ...bearer, "x-organizationid": organisation.id };
+    const { id } = (
+      await send(here, "POST", "/data-pools", { headers: inSecond, payload: { name: "Maps" } })
+    ).json<{ id: string }>();
+    const stored = await send(here, "PUT", `/data-pools/${id}/files/a.html`, {
+      headers: { ...inSecond, "content-type": "text/html" },
+      payload: "<p>",
+    });
+    const file = `/data-pools/${id}/files/${stored.json<{ fileId: string }>().fileId}`;
+    const cookie = await startSession();
+    const link = `organizationId=${organisation.id}`;
+    const ask = async (path: string, headers: Readonly<Record<string, string>>) =>
+      await send(here, "GET", path, { headers: { cookie, ...headers } });
+
+    const saved = await ask(`${file}/content?${link}`, same);
+    expect([saved.statusCode, saved.body]).toEqual([200, "<p>"]);
+    expect(saved.headers["content-disposition"]).toMatch(/^attachment/u);
+    expect((await ask(`${file}/content`, same)).statusCode).toBe(404);
+    expect((await ask(`${file}/content?${link}&${link}`, same)).statusCode).toBe(400);
+    const foreign = `organizationId=${(await createTestUser(here)).organisationId}`;
+    expect((await ask(`${file}/content?${foreign}`, same)).statusCode).toBe(403);
+    for (const headers of [
+      {},
+      { "sec-fetch-site": "same-site" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "none" },
+      { "sec-fetch-site": "cross-site", ...own },
+    ])
+      expect((await ask(`${file}/content?${link}`, headers)).statusCode).toBe(403);
+    // What is no file needs the header, and takes the organisation from a header only.
+    expect((await ask(`${file}?${link}`, same)).statusCode).toBe(403);
+    expect((await ask(`${file}?${link}`, { ...same, ...asked })).statusCode).toBe(404);
+    expect((await send(here, "GET", `${file}/content?${link}`, { headers: bearer })).statusCode).toBe(404);
+  });
 
   test("and a token as well is refused", async () => {
     const cookie = await startSession();

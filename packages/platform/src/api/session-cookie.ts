@@ -6,7 +6,8 @@ import { REQUESTED_BY } from "@platform/contract/platform-api/session";
  * The cookie of a session, and the proof that a request with it comes from the console itself (CSRF). Browsers attach cookies to
  * requests of any page, so a cookie alone proves nothing. Three locks, no token to carry:
  *
- * 1. The header X-Requested-By, which a page of another origin can only send after a preflight, and no preflight is granted.
+ * 1. The header X-Requested-By, which a page of another origin can only send after a preflight, and no preflight is granted. A link that
+ *    saves a file has no headers: for these, which no browser shows, the second lock is enough where the browser says what it needs.
  * 2. Sec-Fetch-Site must be same-origin. Browsers leave it out on plain http but for loopback: there Origin must be the platform
  *    API's. A GET of the same origin has no Origin either, and passes with the first lock alone: it changes nothing.
  * 3. A body must be of the media type of its operation, none of which a form can send (http/accept.ts in the engine).
@@ -23,8 +24,8 @@ export interface SessionCookie {
   readonly write: (value: string) => string;
   /** The header Set-Cookie that removes it. */
   readonly remove: () => string;
-  /** Checks locks 1 and 2. @throws Problem FORBIDDEN */
-  readonly requireProof: (method: string, headers: IncomingHttpHeaders) => void;
+  /** Checks locks 1 and 2. `isDownload`: a link may ask. @throws Problem FORBIDDEN */
+  readonly requireProof: (method: string, headers: IncomingHttpHeaders, isDownload?: boolean) => void;
 }
 
 /** Longer than any session: its end is the server's. */
@@ -51,10 +52,11 @@ export function createSessionCookie(apiUrl: string, { purpose, maxAgeSeconds } =
     read: (headers) => readCookie(headers.cookie, name),
     write: (value) => describe(value, maxAgeSeconds),
     remove: () => describe("", 0),
-    requireProof: (method, headers) => {
+    requireProof: (method, headers, isDownload = false) => {
+      const site = headers["sec-fetch-site"];
+      if (isDownload && site === "same-origin" && isReading(method)) return;
       if (headers["x-requested-by"] !== REQUESTED_BY)
         throw refuse(`Requests with a session's cookie need the header X-Requested-By: ${REQUESTED_BY}.`);
-      const site = headers["sec-fetch-site"];
       if (site === undefined ? isOwnOrigin(method, headers.origin, origin) : site === "same-origin") return;
       throw refuse(
         `Requests with a session's cookie are accepted from pages of ${origin} only. If this is such a page, --api-url is not the address that browsers use.`,
@@ -64,7 +66,10 @@ export function createSessionCookie(apiUrl: string, { purpose, maxAgeSeconds } =
 }
 
 function isOwnOrigin(method: string, given: string | undefined, origin: string): boolean {
-  if (given !== undefined) return given === origin;
+  return given === undefined ? isReading(method) : given === origin;
+}
+
+function isReading(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }
 

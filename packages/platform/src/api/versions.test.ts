@@ -49,6 +49,7 @@ describe("a version", () => {
       formerVersion: null,
       isBreaking: false,
       breakingChange: null,
+      breakingChanges: [],
     });
     expect(Object.keys(body.inputSchema ?? {})).not.toEqual([]);
   });

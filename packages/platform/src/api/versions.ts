@@ -1,12 +1,13 @@
 import { formatTimestamp } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
+import { MAX_BREAKING_CHANGES } from "@platform/contract/platform-api/services";
 import type { SERVICES_API, Version, VersionDetails } from "@platform/contract/platform-api/services";
 import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { ServiceStore } from "../store/services.ts";
 import type { VersionDetails as StoredDetails } from "../store/versions/version-details.ts";
 import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
-import { findBreakingChange } from "../versions/schema-changes.ts";
+import { listBreakingChanges } from "../versions/schema-changes.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { findService } from "./find-service.ts";
 
@@ -60,7 +61,8 @@ function toVersionBody(version: VersionRecord): Version {
 
 function toDetailsBody(version: VersionRecord, details: StoredDetails): VersionDetails {
   const { former, requirements, exampleInput, sizeBytes, python, createdBy } = details;
-  const breakingChange = former === null ? null : findBreakingChange(former.inputSchema, version.inputSchema);
+  const breakingChanges =
+    former === null ? [] : listBreakingChanges(former.inputSchema, version.inputSchema, MAX_BREAKING_CHANGES);
   return {
     ...toVersionBody(version),
     readme: version.description,
@@ -71,7 +73,8 @@ function toDetailsBody(version: VersionRecord, details: StoredDetails): VersionD
     requirements: requirements?.split("\n").filter((line) => line !== "") ?? null,
     createdBy,
     formerVersion: former?.version ?? null,
-    isBreaking: breakingChange !== null,
-    breakingChange,
+    isBreaking: breakingChanges.length > 0,
+    breakingChange: breakingChanges[0] ?? null,
+    breakingChanges: [...breakingChanges],
   };
 }

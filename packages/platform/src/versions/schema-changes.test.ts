@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findBreakingChange } from "./schema-changes.ts";
+import { findBreakingChange, listBreakingChanges } from "./schema-changes.ts";
 
 function input(data: Record<string, unknown>): Record<string, unknown> {
   return { type: "object", properties: { data: { type: "object", ...data } } };
@@ -72,6 +72,29 @@ describe("a change of a service's input", () => {
     expect(findBreakingChange(tree("string"), tree("integer"))).toContain(
       "/data/value was string and is now integer",
     );
+  });
+
+  test("is listed with all others, up to a bound; what is of another type has no parts to compare", () => {
+    const after = {
+      type: "object",
+      properties: {
+        data: {
+          type: "object",
+          properties: { a: { type: "object", required: ["x"] }, c: {}, d: {} },
+          required: ["a", "c", "d"],
+          additionalProperties: false,
+        },
+      },
+    };
+    const all = [
+      "/data/c is now required",
+      "/data/d is now required",
+      "/data/b is no longer accepted",
+      "/data/a was integer and is now object",
+    ];
+    expect(listBreakingChanges(before, after, 50)).toEqual(all);
+    expect(listBreakingChanges(before, after, 2)).toEqual(all.slice(0, 2));
+    expect(listBreakingChanges(before, before, 50)).toEqual([]);
   });
 
   test("is judged in no time however entangled the schema is", () => {

@@ -17,29 +17,43 @@ interface Pair {
 const MAX_STEPS = 20_000;
 const MAX_REFERENCES = 20;
 
-/**
- * The first change that makes the new schema refuse input that the old one accepts, as a clause without a period; null:
- * there is none. Finds new required properties, removed properties where no others are allowed, and narrower types, but
- * no finer constraints. A schema of null accepts everything.
- */
+/** The first of these changes; null: there is none. */
 export function findBreakingChange(before: Schema | null, after: Schema | null): string | null {
-  if (after === null) return null;
+  return listBreakingChanges(before, after, 1)[0] ?? null;
+}
+
+/**
+ * Changes that make the new schema refuse input that the old one accepts, each as a clause without a period, at most so many. Finds new
+ * required properties, removed properties where no others are allowed, and narrower types, but no finer constraints. A schema of null
+ * accepts everything.
+ */
+export function listBreakingChanges(
+  before: Schema | null,
+  after: Schema | null,
+  most: number,
+): readonly string[] {
+  if (after === null) return [];
+  const found: string[] = [];
   const old = before ?? {};
   const budget = { steps: MAX_STEPS };
   const seen = new Map<Schema, Set<Schema>>();
   const queue: Pair[] = [
     { before: { root: old, schema: old }, after: { root: after, schema: after }, path: "" },
   ];
-  while (queue.length > 0 && takeStep(budget)) {
+  while (queue.length > 0 && found.length < most && takeStep(budget)) {
     const [pair] = queue.splice(0, 1);
     if (!pair) break;
     const resolved = { before: resolve(pair.before), after: resolve(pair.after), path: pair.path };
     if (isSeen(seen, resolved)) continue;
-    const change = findChange(resolved, budget);
-    if (change !== null) return change;
-    queue.push(...listChildren(resolved));
+    const narrowed = findNarrowedType(resolved, budget);
+    // What is of another type has no parts to compare.
+    if (narrowed !== null) found.push(narrowed);
+    else {
+      found.push(...listChangedProperties(resolved));
+      queue.push(...listChildren(resolved));
+    }
   }
-  return null;
+  return found.slice(0, most);
 }
 
 function takeStep(budget: { steps: number }): boolean {
@@ -54,22 +68,25 @@ function isSeen(seen: Map<Schema, Set<Schema>>, { before, after }: Pair): boolea
   return false;
 }
 
-function findChange(pair: Pair, budget: { steps: number }): string | null {
-  const { path } = pair;
+function findNarrowedType(pair: Pair, budget: { steps: number }): string | null {
   const old = listTypes(pair.before, budget);
   const fresh = listTypes(pair.after, budget);
-  if (old !== null && fresh !== null && [...old].some((type) => !takes(fresh, type))) {
-    return `${path === "" ? "the input" : path} was ${[...old].join(" or ")} and is now ${[...fresh].join(" or ")}`;
-  }
-  const wasRequired = new Set(readStrings(pair.before.schema["required"]));
-  const required = readStrings(pair.after.schema["required"]).find((name) => !wasRequired.has(name));
-  if (required !== undefined) return `${path}/${required} is now required`;
-  if (pair.after.schema["additionalProperties"] !== false) return null;
-  const kept = readObject(pair.after.schema["properties"]) ?? {};
-  const gone = Object.keys(readObject(pair.before.schema["properties"]) ?? {}).find(
-    (name) => !Object.hasOwn(kept, name),
-  );
-  return gone === undefined ? null : `${path}/${gone} is no longer accepted`;
+  if (old === null || fresh === null || [...old].every((type) => takes(fresh, type))) return null;
+  const what = pair.path === "" ? "the input" : pair.path;
+  return `${what} was ${[...old].join(" or ")} and is now ${[...fresh].join(" or ")}`;
+}
+
+function listChangedProperties({ before, after, path }: Pair): readonly string[] {
+  const wasRequired = new Set(readStrings(before.schema["required"]));
+  const required = readStrings(after.schema["required"])
+    .filter((name) => !wasRequired.has(name))
+    .map((name) => `${path}/${name} is now required`);
+  if (after.schema["additionalProperties"] !== false) return required;
+  const kept = readObject(after.schema["properties"]) ?? {};
+  const gone = Object.keys(readObject(before.schema["properties"]) ?? {})
+    .filter((name) => !Object.hasOwn(kept, name))
+    .map((name) => `${path}/${name} is no longer accepted`);
+  return [...required, ...gone];
 }
 
 function takes(types: ReadonlySet<string>, type: string): boolean {

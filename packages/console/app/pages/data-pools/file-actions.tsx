@@ -1,12 +1,8 @@
-import { Button } from "@mantine/core";
-import { useState } from "react";
 import type { DataPool, PoolFile } from "@platform/contract/platform-api/data-pools";
 import { useChange } from "../../api/queries.ts";
-import { useScope } from "../../api/scope.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
-import { notifyFailure } from "../../ui/notify.ts";
+import { DownloadButton } from "../../ui/download-button.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
-import { saveBlob } from "../../ui/save.ts";
 
 interface FileActionsProps {
   readonly pool: DataPool;
@@ -21,7 +17,14 @@ export function FileActions({ pool, file: { fileId, name } }: FileActionsProps) 
   });
   return (
     <>
-      <Download poolId={pool.id} fileId={fileId} name={name} />
+      <DownloadButton
+        op="downloadPoolFile"
+        request={{ params: { id: pool.id, file: fileId } }}
+        fileName={name}
+        size="compact-sm"
+      >
+        Download
+      </DownloadButton>
       {pool.role !== "viewer" && (
         <>
           <OpenButton op="renamePoolFile" set={{ rename: fileId }} size="compact-sm" variant="default">
@@ -39,33 +42,5 @@ export function FileActions({ pool, file: { fileId, name } }: FileActionsProps) 
         </>
       )}
     </>
-  );
-}
-
-interface DownloadProps {
-  readonly poolId: string;
-  readonly fileId: string;
-  readonly name: string;
-}
-
-/** Not a plain link: a request with the session's cookie needs the header that only the console sends. */
-function Download({ poolId, fileId, name }: DownloadProps) {
-  const { api } = useScope();
-  const [isRunning, setIsRunning] = useState(false);
-  const download = async () => {
-    setIsRunning(true);
-    try {
-      const answer = await api.downloadPoolFile({ params: { id: poolId, file: fileId } });
-      saveBlob(name, await answer.blob());
-    } catch (error) {
-      notifyFailure(error);
-    } finally {
-      setIsRunning(false);
-    }
-  };
-  return (
-    <Button size="compact-sm" variant="default" loading={isRunning} onClick={() => void download()}>
-      Download
-    </Button>
   );
 }

@@ -61,7 +61,12 @@ function OneExecution({ id }: { readonly id: string }) {
             label: `Files (${execution.fileCount})`,
             content: () => <FilesTab execution={execution} />,
           },
-          { id: "log", label: "Log", content: () => <LogTab execution={execution} followed={followed} /> },
+          {
+            id: "log",
+            label: "Log",
+            shortcut: "f",
+            content: () => <LogTab execution={execution} followed={followed} />,
+          },
           { id: "facts", label: "Facts", content: () => <ExecutionFacts execution={execution} /> },
         ]}
       />

@@ -1,15 +1,12 @@
-import { Button, Skeleton, Text } from "@mantine/core";
-import { useState } from "react";
-import { saveContent } from "../../api/content.ts";
+import { Skeleton, Text } from "@mantine/core";
 import type { AnswerOf } from "../../api/client.ts";
 import { q, useFetched } from "../../api/queries.ts";
-import { useScope } from "../../api/scope.tsx";
 import type { Execution } from "../../execution/advice.ts";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
+import { DownloadButton } from "../../ui/download-button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { notifyFailure } from "../../ui/notify.ts";
 import { formatBytes } from "../../util/units.ts";
 
 type ResultFile = AnswerOf<"listResultFiles">["items"][number];
@@ -44,26 +41,20 @@ function createColumns(id: string): readonly Column<ResultFile>[] {
   return [
     { id: "name", label: "Name", cell: ({ name }) => <span className="mono">{name}</span> },
     { id: "size", label: "Size", align: "end", cell: ({ bytes }) => formatBytes(bytes) },
-    { id: "actions", label: "", align: "end", cell: ({ name }) => <Download id={id} name={name} /> },
+    {
+      id: "actions",
+      label: "",
+      align: "end",
+      cell: ({ name }) => (
+        <DownloadButton
+          op="downloadResultFile"
+          request={{ params: { id, file: name } }}
+          fileName={name}
+          size="compact-sm"
+        >
+          Download
+        </DownloadButton>
+      ),
+    },
   ];
-}
-
-function Download({ id, name }: { readonly id: string; readonly name: string }) {
-  const scope = useScope();
-  const [isRunning, setIsRunning] = useState(false);
-  return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      loading={isRunning}
-      onClick={() => {
-        setIsRunning(true);
-        saveContent(scope, "downloadResultFile", { params: { id, file: name } }, name)
-          .catch(notifyFailure)
-          .finally(() => setIsRunning(false));
-      }}
-    >
-      Download
-    </Button>
-  );
 }

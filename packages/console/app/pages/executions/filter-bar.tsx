@@ -2,12 +2,11 @@ import { Button, Chip, Group, NativeSelect, Pill, TextInput } from "@mantine/cor
 import { useState } from "react";
 import { EXECUTION_PRESETS } from "../../execution/presets.ts";
 import { EXECUTION_STATES } from "../../execution/states.ts";
-import { toTimestamp } from "../../execution/buckets.ts";
 import { isFiltered, NO_FILTER } from "../../execution/filter.ts";
 import type { ExecutionsSearch } from "../../execution/filter.ts";
 import { q, useFetched } from "../../api/queries.ts";
 import { useSetSearch } from "../../ui/dialog.tsx";
-import { formatDuration, formatExact, parseTimestamp } from "../../util/times.ts";
+import { formatDuration, formatExact, formatTimestamp, parseTimestamp } from "../../util/times.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -75,7 +74,7 @@ function PeriodField({ isSet }: { readonly isSet: boolean }) {
       ]}
       onChange={({ currentTarget: { value } }) => {
         const days = PERIODS.find(({ label }) => label === value)?.days;
-        const after = days === undefined ? undefined : toTimestamp(Date.now() - days * DAY_MS);
+        const after = days === undefined ? undefined : formatTimestamp(Date.now() - days * DAY_MS);
         setSearch({ after, before: undefined }, "push");
       }}
     />

@@ -3,10 +3,14 @@ import { IconCheck, IconCircle } from "@tabler/icons-react";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import type { Service } from "@platform/contract/platform-api/services";
+import type { OperationId } from "../../api/client.ts";
 import { q, REFRESH_MS, useFetched } from "../../api/queries.ts";
+import type { Query } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
+import { useRefusal } from "../../ui/can.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ButtonLink } from "../../ui/link.tsx";
+import { WhoCan } from "./who-can.tsx";
 
 /** One step from nothing to the first call. */
 interface FirstStep {
@@ -14,14 +18,27 @@ interface FirstStep {
   /** undefined: not known yet. */
   readonly isDone: boolean | undefined;
   readonly text: string;
+  /** What it does in the end, which decides who may. */
+  readonly op: OperationId;
   readonly command?: string;
   readonly action?: ReactNode;
 }
 
-const JOBS = q("countExecutions", { query: { kind: "job", status: ["SUCCEEDED"] } });
-const CALLS = q("countExecutions", { query: { kind: "outgoing" } });
+const JOBS = q("listExecutions", { query: { kind: "job", status: ["SUCCEEDED"], limit: 1 } });
+const CALLS = q("listExecutions", { query: { kind: "outgoing", limit: 1 } });
 const APPLICATIONS = q("listApplications", { query: { limit: 1 } });
 const SUBSCRIPTIONS = q("listSubscriptions", { query: { limit: 1 } });
+
+/** A step that is not done is asked for so often: it ticks by itself, and its command needs longer. */
+const STEP_MS = 5_000;
+
+/** Whether anything of a list is there; undefined: not known yet. */
+function useAny(query: Query<"listExecutions" | "listApplications" | "listSubscriptions">) {
+  const { data } = useFetched(query, {
+    refresh: ({ items }) => (items.length > 0 ? REFRESH_MS.list : STEP_MS),
+  });
+  return data && data.items.length > 0;
+}
 
 /**
  * From nothing to the first call. Each step is ticked by what there is, and by nothing that is stored; when all are, the list folds to a
@@ -70,25 +87,39 @@ export function FirstSteps({ services }: { readonly services: readonly Service[]
 }
 
 function useSteps(services: readonly Service[]): readonly FirstStep[] {
-  const { slug } = useOrganisation();
-  const options = { refresh: REFRESH_MS.list };
-  const jobs = useFetched(JOBS, options).data;
-  const calls = useFetched(CALLS, options).data;
-  const applications = useFetched(APPLICATIONS, options).data;
-  const subscriptions = useFetched(SUBSCRIPTIONS, options).data;
-  const [application] = applications?.items ?? [];
+  const { slug: org } = useOrganisation();
+  const hasRun = useAny(JOBS);
+  const hasCalled = useAny(CALLS);
+  const hasSubscribed = useAny(SUBSCRIPTIONS);
+  const hasApplication = useAny(APPLICATIONS);
+  const [application] = useFetched(APPLICATIONS).data?.items ?? [];
+  const toApplication = (search: { readonly new?: "subscription"; readonly tab?: "token" }, words: string) =>
+    application && (
+      <ButtonLink
+        to="/o/$org/applications/$id"
+        params={{ org, id: application.id }}
+        search={search}
+        size="xs"
+        variant="default"
+      >
+        {words}
+      </ButtonLink>
+    );
   return [
-    ...describeServiceSteps(services, jobs && jobs.total > 0),
+    ...describeServiceSteps(services, org, hasRun),
     {
       name: "Create an application",
-      isDone: applications && application !== undefined,
+      isDone: hasApplication,
       text: "It is who calls, with a key of its own.",
+      op: "createApplication",
+      command: "platform applications create my-app",
       action: (
         <ButtonLink
           to="/o/$org/applications"
-          params={{ org: slug }}
+          params={{ org }}
           search={{ new: "application" }}
           size="xs"
+          variant="default"
         >
           New application
         </ButtonLink>
@@ -96,65 +127,76 @@ function useSteps(services: readonly Service[]): readonly FirstStep[] {
     },
     {
       name: "Subscribe it to a service",
-      isDone: subscriptions && subscriptions.items.length > 0,
+      isDone: hasSubscribed,
       text: "The subscription has the URL to call.",
-      action: application && (
-        <ButtonLink
-          to="/o/$org/applications/$id"
-          params={{ org: slug, id: application.id }}
-          search={{ new: "subscription" }}
-          size="xs"
-        >
-          Subscribe it
-        </ButtonLink>
-      ),
+      op: "createSubscription",
+      command: "platform subscribe my-solver my-app",
+      action: toApplication({ new: "subscription" }, "Subscribe it"),
     },
     {
       name: "Make the first call",
-      isDone: calls && calls.total > 0,
+      isDone: hasCalled,
       text: "With a token of a key, at the endpoint URL of the subscription.",
-      action: application && (
-        <ButtonLink
-          to="/o/$org/applications/$id"
-          params={{ org: slug, id: application.id }}
-          search={{ tab: "token" }}
-          size="xs"
-          variant="default"
-        >
-          Show how
-        </ButtonLink>
-      ),
+      op: "createAccessKey",
+      action: toApplication({ tab: "token" }, "Show how"),
     },
   ];
 }
 
 function describeServiceSteps(
   services: readonly Service[],
+  org: string,
   hasRun: boolean | undefined,
 ): readonly FirstStep[] {
+  const live = services.find(({ latestVersion }) => latestVersion !== null);
   return [
     {
       name: "Deploy a service",
-      isDone: services.some(({ latestVersion }) => latestVersion !== null),
+      // What has run was live.
+      isDone: live !== undefined || hasRun,
       text: "A Python function becomes an endpoint.",
+      op: "createVersion",
       command: "platform init my-solver && cd my-solver && platform up",
+      action: (
+        <ButtonLink to="/o/$org/services/new" params={{ org }} size="xs" variant="default">
+          Upload a project
+        </ButtonLink>
+      ),
     },
     {
       name: "Run it",
       isDone: hasRun,
       text: "A job is a run that a member starts.",
+      op: "startJob",
       command: "platform run",
+      action: live && (
+        <ButtonLink
+          to="/o/$org/services/$key/try"
+          params={{ org, key: live.key }}
+          size="xs"
+          variant="default"
+        >
+          Try it
+        </ButtonLink>
+      ),
     },
     {
       name: "Publish it",
       isDone: services.some(({ publication }) => publication !== null),
       text: "Only published services take subscriptions.",
+      op: "publishService",
       command: "platform publish",
+      action: live && (
+        <ButtonLink to="/o/$org/services/$key" params={{ org, key: live.key }} size="xs" variant="default">
+          Open {live.name}
+        </ButtonLink>
+      ),
     },
   ];
 }
 
-function Step({ name, isDone, text, command, action }: FirstStep) {
+function Step({ name, isDone, text, op, command, action }: FirstStep) {
+  const isRefused = useRefusal(op) !== null;
   const Icon = isDone === true ? IconCheck : IconCircle;
   return (
     <Group component="li" align="flex-start" wrap="nowrap" gap="sm">
@@ -166,13 +208,18 @@ function Step({ name, isDone, text, command, action }: FirstStep) {
         <Text c="dimmed" fz="sm">
           {text}
         </Text>
-        {isDone !== true && command !== undefined && (
-          <Group gap={4} mt={4} wrap="nowrap">
-            <Code fz="sm">{command}</Code>
-            <CopyButton text={command} what="command" />
+        {isDone !== true && isRefused && <WhoCan op={op} />}
+        {isDone !== true && !isRefused && (
+          <Group gap="xs" mt={6}>
+            {command !== undefined && (
+              <Group gap={4} wrap="nowrap" miw={0}>
+                <Code fz="sm">{command}</Code>
+                <CopyButton text={command} what="command" />
+              </Group>
+            )}
+            {action}
           </Group>
         )}
-        {isDone !== true && action !== undefined && <div style={{ marginTop: 8 }}>{action}</div>}
       </div>
     </Group>
   );

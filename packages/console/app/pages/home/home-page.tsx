@@ -1,5 +1,6 @@
 import { Stack } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
 import { q, REFRESH_MS, useLoaded } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
@@ -14,18 +15,22 @@ const route = getRouteApi("/in/o/$org/");
 export function HomePage() {
   const { name, role } = useOrganisation();
   const { since } = route.useLoaderData();
-  const services = useLoaded(q("listServices", { query: { limit: 5 } }), { refresh: REFRESH_MS.list });
+  const services = useLoaded(q("listServices", { query: { limit: 5 } }), {
+    refresh: ({ items }) =>
+      items.some(({ publication }) => publication !== null) ? REFRESH_MS.list : REFRESH_MS.unfinished,
+  });
   const counts = useLoaded(q("countExecutions", { query: { createdAfter: since } }), {
     refresh: REFRESH_MS.list,
   });
   // Whether all steps are done is known later: where there is something to see they come behind it, so that nothing moves.
-  const isNew = services.items.length === 0;
+  // As they stood when the page was opened: the steps stay where they are while one is ticked.
+  const [isNew] = useState(services.items.length === 0);
   return (
     <>
       <PageHeader title={name} description={`You are ${role} here.`} />
       <Stack gap="xl">
         {isNew && <FirstSteps services={services.items} />}
-        <DayFigures counts={counts} />
+        <DayFigures counts={counts} since={since} />
         <LatestExecutions expected={counts.total} />
         <NewestServices services={services.items} />
         {!isNew && <FirstSteps services={services.items} />}

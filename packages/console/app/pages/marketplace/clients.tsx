@@ -59,8 +59,8 @@ export function Clients({ of: { serviceKey, serviceName, versions } }: { readonl
             <Group key={language}>
               <DownloadButton
                 op="downloadClient"
+                request={{ params: { ...params, language } }}
                 fileName={`${serviceName}-${version}-${language}.zip`}
-                ask={(api) => api.downloadClient({ params: { ...params, language } })}
               >
                 {label}
               </DownloadButton>
@@ -72,8 +72,8 @@ export function Clients({ of: { serviceKey, serviceName, versions } }: { readonl
       <Group>
         <DownloadButton
           op="downloadOpenApi"
+          request={{ params }}
           fileName={`${serviceName}-${version}-openapi.json`}
-          ask={(api) => api.downloadOpenApi({ params })}
         >
           OpenAPI document
         </DownloadButton>

@@ -10,8 +10,8 @@ export function DownloadArchive({ serviceKey, version }: DownloadArchiveProps) {
   return (
     <DownloadButton
       op="downloadArchive"
+      request={{ params: { key: serviceKey, version } }}
       fileName={`${version}.zip`}
-      ask={(api) => api.downloadArchive({ params: { key: serviceKey, version } })}
     >
       Download
     </DownloadButton>

@@ -1,9 +1,10 @@
-import { Alert, Stack, Text, Title } from "@mantine/core";
+import { Stack, Text, Title } from "@mantine/core";
 import type { VersionDetails } from "@platform/contract/platform-api/services";
 import { Code } from "../../ui/code.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Time } from "../../ui/time.tsx";
 import { formatBytes } from "../../util/units.ts";
+import { BreakingChanges } from "./version-changes.tsx";
 
 interface Props {
   readonly of: VersionDetails;
@@ -14,15 +15,7 @@ export function VersionFacts({ of: one }: Props) {
   const { cpu, memory } = one.resources;
   return (
     <>
-      {one.isBreaking && (
-        <Alert
-          color="yellow"
-          variant="light"
-          title={`It breaks callers of ${one.formerVersion ?? "the version before"}`}
-        >
-          {one.breakingChange}
-        </Alert>
-      )}
+      <BreakingChanges of={one} />
       <Facts
         of={{
           State:

@@ -11,6 +11,7 @@ import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
 import { BuildLog } from "./build-log.tsx";
 import { DownloadArchive } from "./download-archive.tsx";
+import { VersionChanges } from "./version-changes.tsx";
 import { Requirements, Schemas, VersionFacts } from "./version-details.tsx";
 
 const route = getRouteApi("/in/o/$org/services/$key/versions/$version");
@@ -47,6 +48,11 @@ export function VersionPage() {
               ? []
               : [
                   { id: "schemas", label: "Input and result", content: () => <Schemas of={details} /> },
+                  {
+                    id: "changes",
+                    label: "Changes",
+                    content: () => <VersionChanges serviceKey={key} of={details} />,
+                  },
                   { id: "requirements", label: "Requirements", content: () => <Requirements of={details} /> },
                 ]),
           ]}

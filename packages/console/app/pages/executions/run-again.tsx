@@ -1,0 +1,66 @@
+import { Button } from "@mantine/core";
+import type { ButtonProps } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { readText } from "../../api/content.ts";
+import { useChange } from "../../api/queries.ts";
+import { useOrganisation, useScope } from "../../api/scope.tsx";
+import type { Execution } from "../../execution/advice.ts";
+import { Can } from "../../ui/can.tsx";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
+import { createKey } from "../../util/keys.ts";
+
+const route = getRouteApi("/in/o/$org/executions/$id");
+
+interface RunAgainProps extends ButtonProps {
+  readonly execution: Execution;
+  /** A letter that does it. */
+  readonly shortcut?: string;
+}
+
+/** Starts the same version with the same body, byte by byte, as whoever has started this one. */
+export function RunAgain({ execution, shortcut, ...button }: RunAgainProps) {
+  const { id, kind, service, version, subscriptionId, inputBytes } = execution;
+  const scope = useScope();
+  const { slug } = useOrganisation();
+  const navigate = route.useNavigate();
+  const [isRunning, setIsRunning] = useState(false);
+  const startJob = useChange("startJob", { refresh: ["listExecutions", "countExecutions"] });
+  const startOutgoing = useChange("startSubscriptionExecution", {
+    refresh: ["listExecutions", "countExecutions"],
+  });
+  const run = async () => {
+    const body = { json: await readText(scope, "getExecutionInput", { params: { id } }) };
+    const idempotencyKey = createKey();
+    const started =
+      kind === "job" || subscriptionId === undefined
+        ? await startJob.run({ query: { serviceKey: service.key, version }, body, idempotencyKey })
+        : await startOutgoing.run({
+            params: { id: subscriptionId },
+            query: { version },
+            body,
+            idempotencyKey,
+          });
+    notifyDone("Started again with the same input.");
+    await navigate({ to: "/o/$org/executions/$id", params: { org: slug, id: started.id }, search: {} });
+  };
+  return (
+    <Can op={kind === "job" ? "startJob" : "startSubscriptionExecution"}>
+      <Button
+        {...button}
+        aria-keyshortcuts={shortcut}
+        loading={isRunning}
+        disabled={inputBytes === undefined}
+        title={inputBytes === undefined ? "The input is not kept any more." : undefined}
+        onClick={() => {
+          setIsRunning(true);
+          run()
+            .catch(notifyFailure)
+            .finally(() => setIsRunning(false));
+        }}
+      >
+        Run again
+      </Button>
+    </Can>
+  );
+}
