@@ -13,6 +13,12 @@ const route = getRouteApi("/in/o/$org/");
 
 /** What to do next, and what has happened of late. */
 export function HomePage() {
+  const { slug } = useOrganisation();
+  // What is decided when it opens is decided anew for the next organisation.
+  return <Home key={slug} />;
+}
+
+function Home() {
   const { name, role } = useOrganisation();
   const { since } = route.useLoaderData();
   const services = useLoaded(q("listServices", { query: { limit: 5 } }), {
