@@ -175,7 +175,17 @@ test("services, applications, data pools and entries of the marketplace are foun
 test("by keys alone: the field says which option is the current one, and Enter opens it", async () => {
   const visit = await world.visit();
   const { page } = visit;
+  await page.clock.install();
   const { field, options } = await openPalette(visit);
+  await field.fill("maps of");
+  await page.getByRole("status").getByText("1 found").waitFor();
+  // What was found for an earlier text is not chosen.
+  await page.clock.pauseAt(Date.now() + HOUR_MS);
+  await field.fill("nobody has this name");
+  await field.press("Enter");
+  await page.clock.resume();
+  await page.getByRole("status").getByText("Nothing is found.").waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/o/${organisation.slug}/services`);
   await field.fill("maps of");
   await page.getByRole("status").getByText("1 found").waitFor();
   const current = async () => {
