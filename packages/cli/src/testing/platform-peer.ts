@@ -168,6 +168,7 @@ const DETAILS = {
   formerVersion: "0.9.0",
   isBreaking: true,
   breakingChange: "data needs n",
+  breakingChanges: ["data needs n"],
 };
 
 const ORGANIZATIONS = [
