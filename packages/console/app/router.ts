@@ -1,6 +1,7 @@
-import { QueryCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
 import { isForbidden, isUnauthenticated } from "./api/explain-error.ts";
+import { hasUserChanged } from "./api/session.ts";
 import { routeTree } from "./routes.ts";
 import { NotFoundPage, RouteFailure } from "./shell/failures.tsx";
 import { parseSearch, stringifySearch } from "./util/url-state.ts";
@@ -10,30 +11,46 @@ const FRESH_MS = 5_000;
 /** The old page stays for so long before a bar says that the next one is loading. */
 const PENDING_MS = 200;
 
+/** What refusals mean for what the console knows of the user. */
+interface Refusals {
+  /** The session has ended. */
+  readonly onSignedOut: () => void;
+  /** What the console has shown is not allowed: a role has changed, or the organisation is gone. */
+  readonly onForbidden: () => void;
+}
+
 /** The cache of all reads. A read that finds no session ends the session here as well. */
-function createQueries(onSignedOut: () => void): QueryClient {
-  const queries: QueryClient = new QueryClient({
+function createQueries({ onSignedOut, onForbidden }: Refusals): QueryClient {
+  return new QueryClient({
     queryCache: new QueryCache({
       onError: (error, { queryKey }) => {
         // Whether somebody is signed in is asked by the routes, which know where to send the user.
         if (isUnauthenticated(error) && queryKey[0] !== "getMe") onSignedOut();
-        // Whoever is no member any more, or has another role, is not told by what was read before.
-        if (isForbidden(error)) void queries.invalidateQueries({ queryKey: ["getMe"] });
+        if (isForbidden(error)) onForbidden();
+      },
+    }),
+    mutationCache: new MutationCache({
+      onError: (error) => {
+        if (isForbidden(error)) onForbidden();
       },
     }),
     defaultOptions: {
       queries: { staleTime: FRESH_MS, retry: false, refetchIntervalInBackground: false },
     },
   });
-  return queries;
 }
 
 /** The router and the cache of the console; one of each. */
 export function createConsole() {
-  const queries = createQueries(() => {
-    queries.clear();
-    // Routes ask for the session again, and lead to the sign-in page.
-    void router.invalidate();
+  const queries = createQueries({
+    onSignedOut: () => {
+      queries.clear();
+      // Routes ask for the session again, and lead to the sign-in page.
+      void router.invalidate();
+    },
+    onForbidden: () => {
+      void hasUserChanged(queries).then((hasChanged) => (hasChanged ? router.invalidate() : undefined));
+    },
   });
   const router = createRouter({
     routeTree,

@@ -27,12 +27,21 @@ const TITLES: Readonly<Record<number, string>> = {
   503: "The platform is busy",
 };
 
+/** Where the code says more than the status. */
+const TITLES_BY_CODE: Readonly<Record<string, string>> = {
+  INVALID_CREDENTIALS: "Signing in was refused",
+  LINK_EXPIRED: "The link cannot be used any more",
+};
+
 /** Explains whatever was thrown by a request. */
 export function explainError(error: unknown): ExplainedError {
   if (error instanceof RequestRefused) {
     const { status, problem } = error;
     return {
-      title: TITLES[status] ?? (status >= 500 ? "The platform has failed" : "The request was refused"),
+      title:
+        TITLES_BY_CODE[problem.code] ??
+        TITLES[status] ??
+        (status >= 500 ? "The platform has failed" : "The request was refused"),
       detail: problem.detail,
       code: problem.code,
       ...(problem.requestId === undefined ? {} : { requestId: problem.requestId }),

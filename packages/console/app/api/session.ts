@@ -20,6 +20,16 @@ export async function findMe(queries: QueryClient): Promise<Me | null> {
   }
 }
 
+/** Whether the user's organisations and roles are others than the console believes; what it believes is right then. Never rejects. */
+export async function hasUserChanged(queries: QueryClient): Promise<boolean> {
+  const { queryKey } = toQueryOptions(createScope(queries), q("getMe", {}));
+  const before = JSON.stringify(queries.getQueryData(queryKey));
+  if (before === undefined) return false;
+  await queries.invalidateQueries({ queryKey, refetchType: "none" });
+  const after = await findMe(queries).catch(() => null);
+  return after !== null && JSON.stringify(after) !== before;
+}
+
 /** The organisation of a slug; null: there is none, or the user is not a member. */
 export async function findOrganisation(scope: Scope, slug: string): Promise<Organisation | null> {
   const known = scope.me?.organizations ?? [];

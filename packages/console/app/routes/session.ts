@@ -47,8 +47,17 @@ const start = createRoute({
   },
 });
 
+const newOrganization = createRoute({
+  getParentRoute: () => signedIn,
+  path: "organizations/new",
+  component: lazyRouteComponent(
+    () => import("../pages/organizations/new-organization-page.tsx"),
+    "NewOrganizationPage",
+  ),
+});
+
 /** Pages without a session. */
-export const openRoutes = [signIn, callback] as const;
+export const sessionRoutes = [signIn, callback] as const;
 
 /** Pages of the user, of no organisation. */
-export const ownRoutes = [start] as const;
+export const ownRoutes = [start, newOrganization] as const;

@@ -7,6 +7,7 @@ import {
   IconDatabase,
   IconHome,
   IconPlayerPlay,
+  IconUsers,
 } from "@tabler/icons-react";
 import { can } from "@platform/contract/permissions";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
@@ -44,7 +45,10 @@ const GROUPS = [
   },
   {
     name: "Organisation",
-    pages: [{ to: "/o/$org/usage", label: "Usage", icon: IconChartBar, op: "getUsage", key: "u" }],
+    pages: [
+      { to: "/o/$org/usage", label: "Usage", icon: IconChartBar, op: "getUsage", key: "u" },
+      { to: "/o/$org/members", label: "Members", icon: IconUsers, op: "listMembers" },
+    ],
   },
 ] as const satisfies readonly {
   readonly name: string | null;

@@ -1,5 +1,5 @@
-import { Button, Combobox, Text, useCombobox } from "@mantine/core";
-import { IconSelector } from "@tabler/icons-react";
+import { Button, Combobox, Group, Text, useCombobox } from "@mantine/core";
+import { IconPlus, IconSelector } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Organisation } from "../api/scope.tsx";
@@ -9,6 +9,9 @@ interface OrganisationSwitcherProps {
   readonly all: readonly Organisation[];
   readonly onChoose?: () => void;
 }
+
+/** An organisation's slug has at least two characters. */
+const NEW = "+";
 
 /** From so many on there is a field to find one by its name. */
 const MANY = 7;
@@ -28,7 +31,8 @@ export function OrganisationSwitcher({ current, all, onChoose }: OrganisationSwi
   const choose = (slug: string) => {
     combobox.closeDropdown();
     onChoose?.();
-    void navigate({ to: "/o/$org", params: { org: slug } });
+    if (slug === NEW) void navigate({ to: "/organizations/new" });
+    else void navigate({ to: "/o/$org", params: { org: slug } });
   };
   return (
     <Combobox store={combobox} onOptionSubmit={choose} width={280} position="bottom-start">
@@ -66,6 +70,12 @@ export function OrganisationSwitcher({ current, all, onChoose }: OrganisationSwi
             </Combobox.Option>
           ))}
           {shown.length === 0 && <Combobox.Empty>No organisation has this in its name</Combobox.Empty>}
+          <Combobox.Option value={NEW} mt={4}>
+            <Group gap={6}>
+              <IconPlus size={15} aria-hidden />
+              <Text fz="sm">New organisation</Text>
+            </Group>
+          </Combobox.Option>
         </Combobox.Options>
       </Combobox.Dropdown>
     </Combobox>

@@ -20,15 +20,16 @@ interface Actionable {
   readonly "data-disabled"?: boolean | undefined;
 }
 
-/** A button or link for who may use it. For others it stays, says why not, and does nothing: a hidden button cannot be asked for. */
-export function Can({
-  op,
-  children,
-}: {
+interface CanProps {
   readonly op: OperationId;
+  /** Why it is of no use now to those who may, e.g. "The last owner cannot leave."; null or absent: it is. */
+  readonly unless?: string | null | undefined;
   readonly children: ReactElement<Actionable>;
-}) {
-  const refusal = useRefusal(op);
+}
+
+/** A button or link for who may use it. For others it stays, says why not, and does nothing: a hidden button cannot be asked for. */
+export function Can({ op, unless = null, children }: CanProps) {
+  const refusal = useRefusal(op) ?? unless;
   if (refusal === null) return children;
   return (
     <Tooltip label={refusal} events={{ hover: true, focus: true, touch: true }} multiline maw={320}>

@@ -18,6 +18,8 @@ interface ConfirmProps {
   readonly children: ReactNode;
   /** What has to be typed before, for what cannot be undone. */
   readonly typed?: string;
+  /** Why it is of no use now. */
+  readonly unless?: string | null;
   readonly run: () => Promise<unknown>;
   readonly button?: ButtonProps;
   /** A letter that asks. */
@@ -26,11 +28,11 @@ interface ConfirmProps {
 
 /** A button that asks before it does something that cannot be undone. A refusal stays in the dialog's place as a message. */
 export function ConfirmButton(props: ConfirmProps) {
-  const { op, label, question, children, typed, run, button, shortcut } = props;
+  const { op, label, question, children, typed, unless, run, button, shortcut } = props;
   const [isOpen, setIsOpen] = useState(false);
   return (
     <>
-      <Can op={op}>
+      <Can op={op} unless={unless}>
         <Button
           variant="default"
           {...button}

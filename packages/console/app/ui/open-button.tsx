@@ -10,14 +10,16 @@ interface OpenButtonProps extends ButtonProps {
   readonly op: OperationId;
   /** Parameters of the URL that open the dialog (`RoutedDialog`). */
   readonly set: Readonly<Record<string, string>>;
+  /** Why it is of no use now. */
+  readonly unless?: string | null;
   readonly children: ReactNode;
 }
 
 /** Opens a dialog of the URL; Back closes it. */
-export function OpenButton({ op, set, children, ...button }: OpenButtonProps) {
+export function OpenButton({ op, set, unless, children, ...button }: OpenButtonProps) {
   const setSearch = useSetSearch();
   return (
-    <Can op={op}>
+    <Can op={op} unless={unless}>
       <Button {...button} aria-haspopup="dialog" onClick={() => setSearch(set, "push")}>
         {children}
       </Button>

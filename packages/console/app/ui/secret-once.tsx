@@ -49,12 +49,14 @@ export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
             </div>
           ))}
         </dl>
-        <Group gap="xs">
-          <CopyButton text={file} what="all as variables" label="Copy as variables" />
-          <Button variant="default" size="xs" onClick={() => saveText(".env", file)}>
-            Download .env
-          </Button>
-        </Group>
+        {file !== "" && (
+          <Group gap="xs">
+            <CopyButton text={file} what="all as variables" label="Copy as variables" />
+            <Button variant="default" size="xs" onClick={() => saveText(".env", file)}>
+              Download .env
+            </Button>
+          </Group>
+        )}
         <Checkbox
           label="I have stored it"
           checked={isStored}

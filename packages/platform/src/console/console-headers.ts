@@ -67,7 +67,8 @@ export function describeHeaders({ apiUrl, gatewayUrl }: ConsoleUrls): ConsoleHea
   return {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",
+    // The paths of some pages have the token of a link.
+    "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": [...REFUSED_FEATURES.map((name) => `${name}=()`), "clipboard-write=(self)"].join(

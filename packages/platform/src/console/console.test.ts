@@ -101,7 +101,7 @@ test("the page is never sent as the build has left it", async () => {
 const COMMON = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
-  "referrer-policy": "same-origin",
+  "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": expect.stringMatching(/(?=.*camera=\(\))(?=.*clipboard-write=\(self\)$)/u),

@@ -1,5 +1,6 @@
 import {
   Badge,
+  Button,
   Group,
   Paper,
   SegmentedControl,
@@ -10,11 +11,13 @@ import {
   useMantineColorScheme,
 } from "@mantine/core";
 import { useState } from "react";
+import { q, useChange, useFetched } from "../../api/queries.ts";
 import { useMe } from "../../api/scope.tsx";
 import { ChangePassword } from "../../forms/change-password.tsx";
 import { RenameUser } from "../../forms/rename-user.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
+import { notifyFailure } from "../../ui/notify.ts";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { readStored, store } from "../../util/storage.ts";
 import { AccountFrame } from "./account-frame.tsx";
@@ -45,6 +48,7 @@ export function ProfilePage() {
                 <Group gap={8}>
                   {email}
                   <Badge>{emailVerified ? "Verified" : "Not verified"}</Badge>
+                  {!emailVerified && <VerifyAddress />}
                 </Group>
               ),
             }}
@@ -64,6 +68,26 @@ export function ProfilePage() {
         {(close) => <ChangePassword close={close} />}
       </RoutedDialog>
     </AccountFrame>
+  );
+}
+
+/** Asks for the mail with the link; without a mail server the link is in the operator's log, where the user cannot read it. */
+function VerifyAddress() {
+  const { data } = useFetched(q("getConfiguration", {}));
+  const request = useChange("requestEmailVerification", {
+    done: "A link is on its way to your address. It works once, for three days.",
+    refresh: [],
+  });
+  if (data?.mail !== true) return null;
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      loading={request.isRunning}
+      onClick={() => void request.run({}).catch(notifyFailure)}
+    >
+      Send the link
+    </Button>
   );
 }
 
