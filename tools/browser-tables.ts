@@ -1,5 +1,6 @@
 import { EXECUTION_STATES, WAITING_REASONS } from "../packages/contract/src/execution.ts";
 import type { Operation } from "../packages/contract/src/operation.ts";
+import { AUDIT_ACTIONS } from "../packages/contract/src/platform-api/audit-actions.ts";
 import { PLATFORM_API } from "../packages/contract/src/platform-api/platform-api.ts";
 import { BUILD_FAILURES, FAILURES } from "../packages/contract/src/problems.ts";
 
@@ -39,7 +40,11 @@ export function createWords(): string {
 ${toTable("STATE_WORDS", "The five states of an execution: whether they are final, and what they mean.", states)}
 ${toTable("WAITING_WORDS", "Why the code of an execution has not begun.", WAITING_REASONS)}
 ${toTable("FAILURE_WORDS", "Codes of executions that did not succeed.", FAILURES)}
-${toTable("BUILD_FAILURE_WORDS", "Codes of builds that made no version.", BUILD_FAILURES)}`;
+${toTable("BUILD_FAILURE_WORDS", "Codes of builds that made no version.", BUILD_FAILURES)}
+/** Names of all actions that an entry of the audit log can have, in order. */
+// oxfmt-ignore
+export const AUDIT_ACTION_NAMES: readonly string[] = ${JSON.stringify(AUDIT_ACTIONS)};
+`;
 }
 
 function toTable(name: string, comment: string, table: Readonly<Record<string, unknown>>): string {

@@ -62,10 +62,19 @@ export function TextField({ placeholder, autoComplete = "off", isMonospaced, ...
   );
 }
 
+interface TextAreaFieldProps extends FieldProps {
+  readonly rows?: number;
+  /** Kept as it is typed, for values that are no prose: browsers neither remember it nor send it to a checker of spelling. */
+  readonly isVerbatim?: boolean;
+}
+
 /** Several lines of text. */
-export function TextAreaField({ rows = 4, ...field }: FieldProps & { readonly rows?: number }) {
+export function TextAreaField({ rows = 4, isVerbatim = false, ...field }: TextAreaFieldProps) {
   const { key, props } = useField(field);
-  return <Textarea key={key} {...props} minRows={rows} autosize maxRows={30} />;
+  const verbatim = { autoComplete: "off", spellCheck: false, autoCapitalize: "none", ff: "monospace" };
+  return (
+    <Textarea key={key} {...props} minRows={rows} autosize maxRows={30} {...(isVerbatim ? verbatim : {})} />
+  );
 }
 
 /** A password, which can be shown. `autoComplete`: `current-password` or `new-password`. */

@@ -1,9 +1,16 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { mayCall } from "../api/access.ts";
 import { pages } from "../api/queries.ts";
+import { auditSearch, toAuditFilter } from "../pages/audit/filter.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { organisation } from "./root.ts";
 
+const settingsSearch = search({
+  edit: oneOf("organisation"),
+  new: oneOf("variable", "secret"),
+  variable: text(),
+  secret: text(),
+});
 const membersSearch = search({ new: oneOf("invitation"), role: text() });
 
 const members = createRoute({
@@ -18,5 +25,24 @@ const members = createRoute({
   component: lazyRouteComponent(() => import("../pages/members/members-page.tsx"), "MembersPage"),
 });
 
-/** The organisation itself: who belongs to it. */
-export const organisationRoutes = [members] as const;
+const audit = createRoute({
+  getParentRoute: () => organisation,
+  path: "audit",
+  validateSearch: auditSearch,
+  loaderDeps: ({ search: given }) => toAuditFilter(given),
+  loader: ({ context: { load, scope }, deps: query }) =>
+    mayCall(scope, "listAuditEvents") ? load(pages("listAuditEvents", { query })) : null,
+  component: lazyRouteComponent(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => organisation,
+  path: "settings",
+  validateSearch: settingsSearch,
+  loader: ({ context: { load } }) =>
+    Promise.all([load(pages("listOrganizationVariables", {})), load(pages("listOrganizationSecrets", {}))]),
+  component: lazyRouteComponent(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
+});
+
+/** The organisation itself: who belongs to it, what was done in it, what its services get. */
+export const organisationRoutes = [members, audit, settings] as const;

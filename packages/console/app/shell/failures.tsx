@@ -1,5 +1,6 @@
 import { Stack, Text } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { isNotFound } from "../api/explain-error.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -9,12 +10,17 @@ import { PageHeader } from "../ui/page-header.tsx";
 /** A page that does not exist, or whose subject does not. */
 export function NotFoundPage() {
   return (
+    <NotFound>
+      This does not exist, or is not yours. Another organisation may have it: the one in use is in the header.
+    </NotFound>
+  );
+}
+
+function NotFound({ children }: { readonly children: ReactNode }) {
+  return (
     <Stack p="md" align="flex-start">
       <PageHeader title="Not found" />
-      <Text>
-        This does not exist, or is not yours. Another organisation may have it: the one in use is in the
-        header.
-      </Text>
+      <Text>{children}</Text>
       <AppLink to="/">Go to the first page</AppLink>
     </Stack>
   );
@@ -38,11 +44,14 @@ export function RouteFailure({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** The same outside of the shell, which has the landmark of the page. */
+/** The same outside of the shell, which has the landmark of the page: also where an organisation is gone while it was open. */
 export function LonelyNotFoundPage() {
   return (
     <main>
-      <NotFoundPage />
+      <NotFound>
+        This does not exist, or is not yours. If it did a moment ago, the organisation was deleted or renamed,
+        or you are not a member of it any more.
+      </NotFound>
     </main>
   );
 }

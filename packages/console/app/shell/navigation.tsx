@@ -7,6 +7,8 @@ import {
   IconDatabase,
   IconHome,
   IconPlayerPlay,
+  IconSettings,
+  IconShieldCheck,
   IconUsers,
 } from "@tabler/icons-react";
 import { can } from "@platform/contract/permissions";
@@ -48,6 +50,8 @@ const GROUPS = [
     pages: [
       { to: "/o/$org/usage", label: "Usage", icon: IconChartBar, op: "getUsage", key: "u" },
       { to: "/o/$org/members", label: "Members", icon: IconUsers, op: "listMembers" },
+      { to: "/o/$org/audit", label: "Audit log", icon: IconShieldCheck, op: "listAuditEvents" },
+      { to: "/o/$org/settings", label: "Settings", icon: IconSettings, op: "listOrganizationVariables" },
     ],
   },
 ] as const satisfies readonly {

@@ -58,26 +58,37 @@ export function OrganisationSwitcher({ current, all, onChoose }: OrganisationSwi
             aria-label="Find an organisation"
           />
         )}
-        <Combobox.Options aria-label="Organisations" mah={320} style={{ overflowY: "auto" }}>
-          {shown.map(({ id, slug, name, role }) => (
-            <Combobox.Option key={id} value={slug} active={id === current.id}>
-              <Text fz="sm" truncate>
-                {name}
-              </Text>
-              <Text fz="xs" c="dimmed">
-                {role}
-              </Text>
-            </Combobox.Option>
-          ))}
-          {shown.length === 0 && <Combobox.Empty>No organisation has this in its name</Combobox.Empty>}
-          <Combobox.Option value={NEW} mt={4}>
-            <Group gap={6}>
-              <IconPlus size={15} aria-hidden />
-              <Text fz="sm">New organisation</Text>
-            </Group>
-          </Combobox.Option>
-        </Combobox.Options>
+        <Options shown={shown} currentId={current.id} />
       </Combobox.Dropdown>
     </Combobox>
+  );
+}
+
+interface OptionsProps {
+  readonly shown: readonly Organisation[];
+  readonly currentId: string;
+}
+
+function Options({ shown, currentId }: OptionsProps) {
+  return (
+    <Combobox.Options aria-label="Organisations" mah={320} style={{ overflowY: "auto" }}>
+      {shown.map(({ id, slug, name, role }) => (
+        <Combobox.Option key={id} value={slug} active={id === currentId}>
+          <Text fz="sm" truncate>
+            {name}
+          </Text>
+          <Text fz="xs" c="dimmed">
+            {role}
+          </Text>
+        </Combobox.Option>
+      ))}
+      {shown.length === 0 && <Combobox.Empty>No organisation has this in its name</Combobox.Empty>}
+      <Combobox.Option value={NEW} mt={4}>
+        <Group gap={6}>
+          <IconPlus size={15} aria-hidden />
+          <Text fz="sm">New organisation</Text>
+        </Group>
+      </Combobox.Option>
+    </Combobox.Options>
   );
 }

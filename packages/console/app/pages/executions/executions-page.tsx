@@ -14,7 +14,7 @@ import { createColumns } from "../../execution/columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { Histogram } from "./histogram.tsx";
 import { KindTabs } from "./kind-tabs.tsx";
-import { SaveCsv } from "./save-csv.tsx";
+import { SaveExecutions } from "./save-csv.tsx";
 
 const route = getRouteApi("/in/o/$org/executions");
 
@@ -35,7 +35,7 @@ export function ExecutionsPage() {
         title="Executions"
         actions={
           <>
-            <SaveCsv filter={filter} />
+            <SaveExecutions filter={filter} />
             <CopyAs op="listExecutions" request={{ query: filter }} command="platform executions" />
           </>
         }

@@ -30,7 +30,7 @@ export function SignInPage() {
         {signUp === "open" && (
           <Text inherit>
             No account yet?{" "}
-            <AppLink to="/sign-up" search={search}>
+            <AppLink to="/sign-up" search={search} underline="always">
               Create one
             </AppLink>
           </Text>

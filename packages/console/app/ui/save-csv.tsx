@@ -1,0 +1,53 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import type { ItemOf, RequestOf } from "../api/client.ts";
+import { useReadAll } from "../api/queries.ts";
+import type { ListOperation } from "../api/queries.ts";
+import { toCsv } from "../util/csv.ts";
+import { formatCount } from "../util/units.ts";
+import { notifyDone, notifyFailure } from "./notify.ts";
+import { saveText } from "./secret-once.tsx";
+
+/** Rows of one file. */
+const MOST_ROWS = 10_000;
+
+interface SaveCsvProps<K extends ListOperation> {
+  /** The list. */
+  readonly op: K;
+  /** With the filter. */
+  readonly request: RequestOf<K>;
+  /** What is in it, for the name of the file and for what is said: "executions". */
+  readonly what: string;
+  /** Names of the columns. */
+  readonly names: readonly string[];
+  readonly toRow: (item: ItemOf<K>) => readonly (string | number)[];
+}
+
+/** Saves what the filter matches as a table, also what the page has not loaded. */
+export function SaveCsv<K extends ListOperation>({ op, request, what, names, toRow }: SaveCsvProps<K>) {
+  const [isRunning, setIsRunning] = useState(false);
+  const readAll = useReadAll(op);
+  const save = async () => {
+    const { items, isWhole } = await readAll(request, MOST_ROWS);
+    saveText(`${what.replaceAll(" ", "-")}.csv`, toCsv(names, items.map(toRow)), "text/csv;charset=utf-8");
+    notifyDone(
+      isWhole
+        ? `${formatCount(items.length)} ${what} saved.`
+        : `The newest ${formatCount(items.length)} ${what} saved. There are more: choose a shorter period for them.`,
+    );
+  };
+  return (
+    <Button
+      variant="default"
+      loading={isRunning}
+      onClick={() => {
+        setIsRunning(true);
+        save()
+          .catch(notifyFailure)
+          .finally(() => setIsRunning(false));
+      }}
+    >
+      Save as CSV
+    </Button>
+  );
+}

@@ -1,0 +1,312 @@
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { REPOSITORY } from "../../../tools/platform-process.ts";
+import { findBarriers, findCutText } from "./support/axe.ts";
+import { WIDTHS, openConsole } from "./support/open-console.ts";
+import type { ConsoleWorld } from "./support/open-console.ts";
+import { addPerson, callIn, createPerson } from "./support/people.ts";
+
+let world: ConsoleWorld;
+beforeAll(async () => {
+  world = await openConsole();
+});
+afterAll(() => world.close());
+
+const HOSTILE = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
+
+test("the audit log names who revoked a key, and holds no secret", async () => {
+  const { id, slug } = await world.createOrganisation("Audited");
+  const ivan = createPerson("Ivan");
+  await addPerson(world, ivan, { of: id, role: "maintainer" });
+  const application = await callIn(world, id, "POST", "/applications", { name: HOSTILE });
+  const key = await callIn(world, id, "POST", `/applications/${application["id"]}/access-keys`);
+  await callIn(world, id, "PUT", "/secrets/QPU_API_KEY", { value: "do not show this to anybody" });
+  const revoker = await world.visit({ as: ivan });
+  await revoker.open(`/o/${slug}/applications/${application["id"]}?tab=keys`);
+  await revoker.page.getByRole("button", { name: "Revoke" }).click();
+  await revoker.page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await revoker.page.getByText("Revoked", { exact: true }).waitFor();
+
+  const { page, open, complaints } = await world.visit();
+  const answers: Promise<string>[] = [];
+  page.on("response", (response) => {
+    if (response.url().includes("/api/audit-events")) answers.push(response.text());
+  });
+  await open(`/o/${slug}/audit`);
+  const row = page.getByRole("row").filter({ hasText: "access-key.revoke" });
+  await row.getByText(ivan.email).waitFor();
+  await row.getByText("in a browser").waitFor();
+  await row.getByText(key["keyId"] ?? "none").waitFor();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as CSV" }).click();
+  const file = await readFile(await (await download).path(), "utf8");
+  expect(file).toContain("access-key.revoke");
+  const all = [file, await page.content(), ...(await Promise.all(answers))].join("\n");
+  for (const secret of [key["secret"] ?? "none", "do not show this to anybody"])
+    expect(all).not.toContain(secret);
+  expect(await page.title()).not.toBe("run");
+  expect(complaints).toEqual([]);
+});
+
+test("the filters of the audit log are its address, and survive a reload and Back", async () => {
+  const { id, slug } = await world.createOrganisation("Filtered");
+  for (const name of ["first", "second"]) await callIn(world, id, "POST", "/applications", { name });
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/audit?action=no-such.action&after=yesterday`);
+  const rows = page.getByRole("rowgroup").last().getByRole("row");
+  expect(await rows.count()).toBe(3);
+  await page.getByLabel("What", { exact: true }).selectOption("application.create");
+  await expect.poll(() => rows.count()).toBe(2);
+  expect(new URL(page.url()).searchParams.get("action")).toBe("application.create");
+  await page.reload();
+  await expect.poll(() => rows.count()).toBe(2);
+  await page.getByLabel("Who", { exact: true }).fill("nobody@example.org");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "No entry matches" }).waitFor();
+  await page.goBack();
+  await expect.poll(() => rows.count()).toBe(2);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await expect.poll(() => rows.count()).toBe(3);
+
+  await page.getByRole("button", { name: "Verify" }).click();
+  await page.getByText("Yes: 3 entries compared, and none is missing or was changed.").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("a variable shows its value and a secret never does, in no answer and on no page", async () => {
+  const { slug } = await world.createOrganisation("Values");
+  const { page, open, complaints } = await world.visit();
+  const answers: Promise<string>[] = [];
+  page.on("response", (response) => {
+    if (response.url().includes("/api/")) answers.push(response.text().catch(() => ""));
+  });
+  await open(`/o/${slug}/settings`);
+  await page.getByRole("button", { name: "New variable" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("PATH");
+  await dialog.getByLabel("Value").fill(HOSTILE);
+  await dialog.getByRole("button", { name: "Set" }).click();
+  await dialog.getByText("PATH is set by the platform; choose another name.").waitFor();
+  await dialog.getByLabel("Name").fill("QPU_REGION");
+  await dialog.getByRole("button", { name: "Set" }).click();
+  await page.getByRole("cell", { name: HOSTILE }).waitFor();
+
+  await page.getByRole("button", { name: "New secret" }).click();
+  await dialog.getByLabel("Name").fill("QPU_API_KEY");
+  await dialog.getByLabel("Value").fill("short");
+  await dialog.getByRole("button", { name: "Set" }).click();
+  await expect.poll(() => dialog.getByLabel("Value").getAttribute("aria-invalid")).toBe("true");
+  const secret = "a value\nof two lines that is a secret";
+  await dialog.getByLabel("Value").fill(secret);
+  await dialog.getByRole("button", { name: "Set" }).click();
+  const row = page.getByRole("row").filter({ hasText: "QPU_API_KEY" });
+  await row.getByRole("button", { name: "Replace" }).click();
+  expect(await dialog.getByLabel("Value").inputValue()).toBe("");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.reload();
+  await row.waitFor();
+  const seen = [await page.content(), ...(await Promise.all(answers))].join("\n");
+  expect(seen).toContain("QPU_REGION");
+  expect(seen).not.toContain("that is a secret");
+
+  await row.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await row.waitFor({ state: "detached" });
+  expect(await page.title()).not.toBe("run");
+  expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
+});
+
+test("an organisation is renamed with its address, and is gone when its name was typed", async () => {
+  const { slug } = await world.createOrganisation("Before");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/settings`);
+  await page.getByRole("button", { name: "Change" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name", { exact: true }).fill("After all");
+  await dialog.getByLabel("Short name").fill(`${slug}-after`);
+  await dialog.getByRole("button", { name: "Change" }).click();
+  await expect.poll(() => new URL(page.url()).pathname).toBe(`/o/${slug}-after/settings`);
+  await page.getByRole("button", { name: "Organisation: After all" }).waitFor();
+  await dialog.waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "Delete" }).click();
+  const confirm = dialog.getByRole("button", { name: "Delete" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await dialog.getByLabel(/^Type/u).fill("After all");
+  await confirm.click();
+  await expect.poll(() => new URL(page.url()).pathname).not.toContain(slug);
+  await page.locator("h1").first().waitFor();
+  await open(`/o/${slug}-after/settings`);
+  await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
+
+  await open("/");
+  await page.getByRole("link", { name: "Settings" }).click();
+  const remove = page.getByRole("button", { name: "Delete" });
+  expect(await remove.getAttribute("aria-disabled")).toBe("true");
+  await remove.focus();
+  await page.getByRole("tooltip").getByText("This is your own organisation").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+/** The addresses of all pages, as their routes say them. */
+async function listRoutes(): Promise<readonly string[]> {
+  const folder = join(REPOSITORY, "packages/console/app/routes");
+  const found: string[] = [];
+  for (const name of await readdir(folder)) {
+    const text = await readFile(join(folder, name), "utf8");
+    for (const [, parent = "", path = ""] of text.matchAll(
+      /getParentRoute: \(\) => (\w+),\s+path: "([^"]+)"/gu,
+    ))
+      found.push(parent === "organisation" ? `/o/$org/${path}` : `/${path}`.replace("//", "/"));
+  }
+  return found;
+}
+
+/** Pages that are no page of an organisation, and so the same for every role. */
+const OF_NO_ROLE = [
+  "/",
+  "/account",
+  "/account/sessions",
+  "/account/tokens",
+  "/executions/$id",
+  "/invitations/$token",
+  "/jobs/$id",
+  "/o/$org",
+  "/organizations/new",
+  "/reset-password",
+  "/reset-password/$token",
+  "/sign-in",
+  "/sign-in/callback",
+  "/sign-up",
+  "/verify-email/$token",
+];
+
+/** What changes the viewer's own membership alone, and what only reads. */
+const OPEN_TO_VIEWERS = /^Leave |^Copy|^Is the log/u;
+
+/** Presses every button of the page that is not said to be of no use, and reads why the others are. */
+async function pressEverything(page: Page, path: string): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const buttons = page.locator("main button:visible");
+  for (let index = 0; index < (await buttons.count()); index++) {
+    const button = buttons.nth(index);
+    const name = (await button.getAttribute("aria-label")) ?? (await button.textContent()) ?? "";
+    if (await button.isDisabled()) continue;
+    if ((await button.getAttribute("aria-disabled")) === "true") {
+      await button.focus();
+      const why = await page.getByRole("tooltip").last().textContent();
+      if (!/this needs the role|organisation/u.test(why ?? ""))
+        faults.push(`${path}: ${name} does not say why`);
+      await button.blur();
+      continue;
+    }
+    await button.click();
+    const dialog = page.getByRole("dialog");
+    const title =
+      (await dialog.count()) === 0
+        ? ""
+        : ((await dialog.first().getByRole("heading").first().textContent()) ?? "");
+    if (title !== "" && !OPEN_TO_VIEWERS.test(title)) faults.push(`${path}: ${name} opens "${title}"`);
+    await page.keyboard.press("Escape");
+    if (page.url() !== new URL(path, page.url()).href) {
+      await page.goto(path);
+      await page.locator("h1").first().waitFor();
+    }
+  }
+  return faults;
+}
+
+test("a viewer sees every page, no button of theirs is refused, and each that is of no use says why", async () => {
+  const { id, slug } = await world.createOrganisation("Viewed");
+  const ada = createPerson("Ada");
+  await addPerson(world, ada, { of: id, role: "viewer" });
+  const call = (method: string, path: string, json?: unknown) => callIn(world, id, method, path, json);
+  const application = await call("POST", "/applications", { name: "caller" });
+  await call("POST", `/applications/${application["id"]}/access-keys`);
+  const pool = await call("POST", "/data-pools", { name: "Maps", description: "" });
+  await call("PUT", "/variables/QPU_REGION", { value: "eu-1" });
+  await call("PUT", "/secrets/QPU_API_KEY", { value: "a secret of the story" });
+  const service = await deployService(id);
+  await call("POST", `/services/${service}/publish`, { scope: "internal" });
+  const job = await call("POST", `/jobs?serviceKey=${service}`, {});
+
+  const paths: Readonly<Record<string, string>> = {
+    "/o/$org/services": "services",
+    "/o/$org/services/new": "services/new",
+    "/o/$org/services/$key": `services/${service}`,
+    "/o/$org/services/$key/try": `services/${service}/try`,
+    "/o/$org/services/$key/versions/$version": `services/${service}/versions/1.0.0`,
+    "/o/$org/marketplace": "marketplace",
+    "/o/$org/marketplace/$key": `marketplace/${service}`,
+    "/o/$org/applications": "applications",
+    "/o/$org/applications/$id": `applications/${application["id"]}`,
+    "/o/$org/data-pools": "data-pools",
+    "/o/$org/data-pools/$id": `data-pools/${pool["id"]}`,
+    "/o/$org/executions": "executions",
+    "/o/$org/executions/$id": `executions/${job["id"]}`,
+    "/o/$org/executions/compare": `executions/compare?a=${job["id"]}&b=${job["id"]}`,
+    "/o/$org/members": "members",
+    "/o/$org/audit": "audit",
+    "/o/$org/settings": "settings",
+  };
+  const known = new Set([...OF_NO_ROLE, ...Object.keys(paths), "/o/$org/"]);
+  expect((await listRoutes()).filter((route) => !known.has(route))).toEqual([]);
+
+  const { page, open, complaints } = await world.visit({ as: ada });
+  const refused: string[] = [];
+  page.on("response", (response) => {
+    if (response.status() === 403)
+      refused.push(`${page.url()}: ${response.request().method()} ${response.url()}`);
+  });
+  const faults: string[] = [];
+  for (const path of ["", ...Object.values(paths).map((rest) => `/${rest}`)]) {
+    await open(`/o/${slug}${path}`);
+    faults.push(...(await pressEverything(page, `/o/${slug}${path}`)));
+  }
+  expect([...faults, ...refused, ...complaints]).toEqual([]);
+  await open(`/o/${slug}/audit`);
+  await page.getByText(/You are viewer of Viewed; this needs the role owner/u).waitFor();
+  expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
+});
+
+/** A service with one version; its key. */
+async function deployService(organisation: string): Promise<string> {
+  const project = await world.createProject("seen", "def run(data, params):\n    return {}\n");
+  await world.cli(project, "set-context", organisation);
+  const { serviceKey } = await world.deploy(project);
+  return serviceKey;
+}
+
+const LOOKS = (["light", "dark"] as const).flatMap((scheme) =>
+  Object.values(WIDTHS).map((width) => ({ scheme, width })),
+);
+
+test.each(LOOKS)(
+  "the pages of the organisation pass axe and nothing of them is cut, in the $scheme scheme at $width px",
+  async ({ scheme, width }) => {
+    const { id, slug } = await world.createOrganisation("An organisation with quite a long name");
+    await callIn(world, id, "PUT", "/variables/A_VARIABLE_WITH_A_LONG_NAME", { value: "x".repeat(300) });
+    await callIn(world, id, "PUT", "/secrets/QPU_API_KEY", { value: "a secret of the story" });
+    await callIn(world, id, "POST", "/applications", { name: "a".repeat(100) });
+    const empty = await world.createOrganisation("Empty");
+    const { page, open, complaints } = await world.visit({ scheme, width });
+    const found: string[] = [];
+    for (const path of [
+      `/o/${slug}/audit`,
+      `/o/${slug}/audit?actor=nobody`,
+      `/o/${slug}/settings`,
+      `/o/${slug}/settings?new=secret`,
+      `/o/${slug}/settings?edit=organisation`,
+      `/o/${empty.slug}/settings`,
+    ]) {
+      await open(path);
+      if (/[?&](?:new|edit)=/u.test(path)) await page.getByRole("dialog").waitFor();
+      const faults = [...(await findBarriers(page)), ...(await findCutText(page))];
+      found.push(...faults.map((fault) => `${path}: ${fault}`));
+    }
+    expect([...found, ...complaints]).toEqual([]);
+  },
+);
