@@ -85,6 +85,8 @@ export function PasswordField({ autoComplete, ...field }: FieldProps & { readonl
       key={key}
       {...props}
       autoComplete={autoComplete}
+      // The kit says it of other inputs by itself.
+      aria-invalid={Boolean(props.error)}
       visibilityToggleButtonProps={{ "aria-label": "Show password", tabIndex: 0 }}
     />
   );
