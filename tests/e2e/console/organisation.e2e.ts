@@ -56,7 +56,7 @@ test("the filters of the audit log are its address, and survive a reload and Bac
   const { page, open, complaints } = await world.visit();
   await open(`/o/${slug}/audit?action=no-such.action&after=yesterday`);
   const rows = page.getByRole("rowgroup").last().getByRole("row");
-  expect(await rows.count()).toBe(3);
+  await expect.poll(() => rows.count()).toBe(3);
   await page.getByLabel("What", { exact: true }).selectOption("application.create");
   await expect.poll(() => rows.count()).toBe(2);
   expect(new URL(page.url()).searchParams.get("action")).toBe("application.create");
@@ -144,6 +144,7 @@ test("an organisation is renamed with its address, and is gone when its name was
 
   await open("/");
   await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
   const remove = page.getByRole("button", { name: "Delete" });
   expect(await remove.getAttribute("aria-disabled")).toBe("true");
   await remove.focus();
@@ -160,7 +161,7 @@ async function listRoutes(): Promise<readonly string[]> {
     for (const [, parent = "", path = ""] of text.matchAll(
       /getParentRoute: \(\) => (\w+),\s+path: "([^"]+)"/gu,
     ))
-      found.push(parent === "organisation" ? `/o/$org/${path}` : `/${path}`.replace("//", "/"));
+      found.push((parent === "organisation" ? `/o/$org/${path}` : `/${path}`).replace("//", "/"));
   }
   return found;
 }
