@@ -147,7 +147,7 @@ test("an organisation is renamed with its address, and is gone when its name was
   await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
   const remove = page.getByRole("button", { name: "Delete" });
   expect(await remove.getAttribute("aria-disabled")).toBe("true");
-  await remove.focus();
+  await remove.hover();
   await page.getByRole("tooltip").getByText("This is your own organisation").waitFor();
   expect(complaints).toEqual([]);
 });

@@ -23,6 +23,11 @@ test("what was written to a URL is read from it as it was", () => {
 test("what is unknown or broken is dropped, and nothing else", () => {
   const query = "?tab=nonsense&status=BROKEN&status=RUNNING&min=-1&after=2026-99-99+99:99:99&q=+&other=1";
   expect(parse(parseSearch(query))).toEqual({ status: ["RUNNING"] });
+  // The router merges what is found into the parameters as they stand in the URL.
+  expect({ ...parseSearch(query), ...parse(parseSearch(query)) }).toEqual({
+    status: ["RUNNING"],
+    other: "1",
+  });
 });
 
 test("numbers are bounded, and a name of JavaScript's own is a parameter like any other", () => {

@@ -78,7 +78,8 @@ export function search<P extends Parsers>(parsers: P) {
   return (raw: Given<P>): Parsed<P> => {
     const found = Object.entries(parsers).flatMap(([name, parse]) => {
       const value = parse(toRaw(raw[name]));
-      return value === undefined ? [] : [[name, value]];
+      // The router goes on with what is in the URL and not here: undefined takes out what is not understood.
+      return value === undefined && !Object.hasOwn(raw, name) ? [] : [[name, value]];
     });
     return Object.fromEntries(found) as Parsed<P>;
   };
