@@ -63,8 +63,6 @@ function WordField({ name, label, placeholder, value = "" }: WordFieldProps) {
   };
   return (
     <form
-      role="search"
-      aria-label={label}
       style={{ flex: "1 1 200px" }}
       onSubmit={(event) => {
         event.preventDefault();
