@@ -3,8 +3,7 @@ import type { Page } from "playwright-core";
 import { startMailServer } from "../../support/mail-server.ts";
 import type { MailServer } from "../../support/mail-server.ts";
 import { request } from "../../../tools/platform-client.ts";
-import { findBarriers, findCutText } from "./support/axe.ts";
-import { WIDTHS, openConsole } from "./support/open-console.ts";
+import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import { addPerson, callIn, createPerson, invite } from "./support/people.ts";
 import type { Person } from "./support/people.ts";
@@ -261,37 +260,3 @@ test("an organisation is made in the list of organisations, and a name that is t
   expect(await guest.page.title()).not.toBe("run");
   expect([...complaints, ...guest.complaints].filter(isUnexpected)).toEqual([]);
 });
-
-const LOOKS = (["light", "dark"] as const).flatMap((scheme) =>
-  Object.values(WIDTHS).map((width) => ({ scheme, width })),
-);
-
-test.each(LOOKS)(
-  "every page passes axe and nothing of it is cut, in the $scheme scheme at $width px",
-  async ({ scheme, width }) => {
-    const { id, slug } = await world.createOrganisation("A laboratory with a rather long name of its own");
-    const name = `${scheme}${width}`;
-    await addPerson(world, createPerson(`member-with-a-long-name-${name}`), { of: id, role: "viewer" });
-    const path = await invite(world, id, { role: "maintainer", email: `guest-${name}@example.org` });
-    const member = await world.visit({ scheme, width });
-    const guest = await world.visit({ as: null, scheme, width });
-    const found: string[] = [];
-    const look = async ({ page, open }: typeof member, at: string) => {
-      await open(at);
-      if (/[?&](?:new|role)=/u.test(at)) await page.getByRole("dialog").waitFor();
-      const faults = [...(await findBarriers(page)), ...(await findCutText(page))];
-      found.push(...faults.map((fault) => `${at}: ${fault}`));
-    };
-    for (const at of [`/o/${slug}/members`, `/o/${slug}/members?new=invitation`, "/organizations/new", path])
-      await look(member, at);
-    for (const at of ["/sign-in", "/sign-up", "/reset-password", "/reset-password/none", path])
-      await look(guest, at);
-    await look(guest, "/invitations/none");
-    await member.context.close();
-    await guest.context.close();
-    expect([
-      ...found,
-      ...[...member.complaints, ...guest.complaints].filter((text) => !text.includes("404")),
-    ]).toEqual([]);
-  },
-);

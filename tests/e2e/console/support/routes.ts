@@ -66,6 +66,8 @@ function describeSubjects(lab: Laboratory): Readonly<Record<string, readonly str
     "/executions/$id": [`/executions/${lab.succeeded}`],
     "/invitations/$token": [`/invitations/${lab.invitation}`, "/invitations/no-such-invitation"],
     "/reset-password/$token": ["/reset-password/no-such-link"],
+    "/verify-email/$token": ["/verify-email/no-such-link"],
+    "/o/$org/audit": [`${provider}/audit`, `${provider}/audit?actor=nobody`],
   };
 }
 
