@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import { addPerson, callIn, createPerson } from "./support/people.ts";
@@ -8,7 +10,7 @@ import { listRoutes } from "./support/routes.ts";
 
 let world: ConsoleWorld;
 beforeAll(async () => {
-  world = await openConsole();
+  world = await openConsole({ flags: ["--webhook-open", "127.0.0.1"] });
 });
 afterAll(() => world.close());
 
@@ -117,6 +119,43 @@ test("a variable shows its value and a secret never does, in no answer and on no
   expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
 });
 
+test("a webhook of jobs shows its secret once, is told of a test, and says what became of the message", async () => {
+  const { slug } = await world.createOrganisation("Told");
+  const told: string[] = [];
+  const receiver = createServer((request, response) => {
+    told.push(request.headers["webhook-id"]?.toString() ?? "");
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => void receiver.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void receiver.close());
+  const { port } = receiver.address() as AddressInfo;
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/settings`);
+  await page.getByRole("button", { name: "New webhook" }).click();
+  await page.getByRole("dialog").getByLabel("URL").fill(`http://127.0.0.1:${port}/hook`);
+  await page.getByRole("button", { name: "Create" }).click();
+  const shown = page.getByRole("dialog", { name: "The secret of the webhook" });
+  const secret = (await shown.locator("dd .mono").textContent()) ?? "";
+  expect(secret).toMatch(/^whsec_/u);
+  await shown.getByLabel("I have stored it").check();
+  await shown.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "Test" }).click();
+  await expect.poll(() => told.length).toBe(1);
+  await page.getByRole("button", { name: "Messages" }).click();
+  await page.getByRole("dialog").getByText("delivered").waitFor();
+  await page.reload();
+  await page.getByRole("dialog").getByText("delivered").waitFor();
+  expect(await page.content()).not.toContain(secret);
+  await page.keyboard.press("Escape");
+  const row = page.getByRole("row").filter({ hasText: "/hook" });
+  await row.getByRole("button", { name: "Pause" }).click();
+  await row.getByText("Paused").waitFor();
+  await row.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await row.waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});
+
 test("an organisation is renamed with its address, and is gone when its name was typed", async () => {
   const { slug } = await world.createOrganisation("Before");
   const { page, open, complaints } = await world.visit();
@@ -163,7 +202,7 @@ const OF_NO_ROLE = [
 ];
 
 /** What changes the viewer's own membership alone, and what only reads. */
-const OPEN_TO_VIEWERS = /^Leave |^Copy|^Is the log/u;
+const OPEN_TO_VIEWERS = /^Leave |^Copy|^Messages /u;
 
 /** Presses every button of the page that is not said to be of no use, and reads why the others are. */
 async function pressEverything(page: Page, path: string): Promise<readonly string[]> {
@@ -207,6 +246,7 @@ test("a viewer sees every page, no button of theirs is refused, and each that is
   const pool = await call("POST", "/data-pools", { name: "Maps", description: "" });
   await call("PUT", "/variables/QPU_REGION", { value: "eu-1" });
   await call("PUT", "/secrets/QPU_API_KEY", { value: "a secret of the story" });
+  await call("POST", "/applications/jobs/webhooks", { url: "https://example.org/hook" });
   const service = await deployService(id);
   await call("POST", `/services/${service}/publish`, { scope: "internal" });
   const job = await call("POST", `/jobs?serviceKey=${service}`, {});

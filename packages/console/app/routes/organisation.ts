@@ -7,9 +7,11 @@ import { organisation } from "./root.ts";
 
 const settingsSearch = search({
   edit: oneOf("organisation"),
-  new: oneOf("variable", "secret"),
+  new: oneOf("variable", "secret", "webhook"),
   variable: text(),
   secret: text(),
+  webhook: text(),
+  messages: text(),
 });
 const membersSearch = search({ new: oneOf("invitation"), role: text() });
 
@@ -40,7 +42,11 @@ const settings = createRoute({
   path: "settings",
   validateSearch: settingsSearch,
   loader: ({ context: { load } }) =>
-    Promise.all([load(pages("listOrganizationVariables", {})), load(pages("listOrganizationSecrets", {}))]),
+    Promise.all([
+      load(pages("listOrganizationVariables", {})),
+      load(pages("listOrganizationSecrets", {})),
+      load(pages("listWebhooks", { params: { id: "jobs" } })),
+    ]),
   component: lazyRouteComponent(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
 });
 

@@ -11,11 +11,10 @@ export const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
   { id: "actor", label: "Who", cell: ({ actor }) => <Actor of={actor} /> },
   { id: "action", label: "What", cell: (event) => <What of={event} /> },
   { id: "target", label: "To what", cell: ({ target }) => <Target of={target} /> },
-  { id: "changes", label: "Changes", cell: ({ changes }) => <Changes of={changes} /> },
   {
     id: "ip",
     label: "From",
-    cell: ({ ip }) => (ip === "" ? "an execution" : <span className="mono">{ip}</span>),
+    cell: ({ ip }) => (ip === "" ? "an execution" : <span className="mono unbroken">{ip}</span>),
     priority: 3,
   },
 ];
@@ -40,12 +39,20 @@ function Actor({ of: actor }: { readonly of: AuditEvent["actor"] }) {
   );
 }
 
-function What({ of: { action, outcome, code } }: { readonly of: AuditEvent }) {
+function What({ of: { action, outcome, code, changes } }: { readonly of: AuditEvent }) {
   return (
-    <Group gap={6}>
-      <span className="mono">{action}</span>
-      {outcome === "refused" && <Badge title={code ?? ""}>Refused</Badge>}
-    </Group>
+    <div style={{ minWidth: 150, ...WRAPS }}>
+      <Group gap={6}>
+        <span className="mono unbroken">{action}</span>
+        {outcome === "refused" && <Badge title={code ?? ""}>Refused</Badge>}
+      </Group>
+      {changes.map(({ field, before, after }) => (
+        <Text key={field} fz="xs" c="dimmed" lineClamp={3}>
+          {field}: {before === null ? "" : `${before} → `}
+          {after ?? "none"}
+        </Text>
+      ))}
+    </div>
   );
 }
 
@@ -58,19 +65,6 @@ function Target({ of: { type, id } }: { readonly of: AuditEvent["target"] }) {
           {id}
         </Text>
       )}
-    </div>
-  );
-}
-
-function Changes({ of: changes }: { readonly of: AuditEvent["changes"] }) {
-  return (
-    <div style={{ minWidth: 140, ...WRAPS }}>
-      {changes.map(({ field, before, after }) => (
-        <Text key={field} fz="sm" lineClamp={3}>
-          <strong>{field}</strong> {before === null ? "" : `${before} → `}
-          {after ?? "none"}
-        </Text>
-      ))}
     </div>
   );
 }

@@ -33,7 +33,7 @@ export function VerifyLog() {
   };
   return (
     <>
-      <Button variant="default" onClick={start}>
+      <Button variant="default" aria-haspopup="dialog" onClick={start}>
         Verify
       </Button>
       <Dialog title="Is the log as it was written?" isOpen={found !== null} onClose={close}>

@@ -10,6 +10,7 @@ import { RoutedDialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
+import { Webhooks } from "../webhooks/webhooks.tsx";
 import { Secrets } from "./secrets.tsx";
 import { Variables } from "./variables.tsx";
 
@@ -44,6 +45,9 @@ export function SettingsPage() {
         </Paper>
         <Variables />
         <Secrets />
+        <Webhooks applicationId="jobs">
+          Told what becomes of the jobs that members start. Applications have webhooks of their own.
+        </Webhooks>
         <DeleteSection />
       </Stack>
       <RoutedDialog title="Change the organisation" when={["edit", "organisation"]}>

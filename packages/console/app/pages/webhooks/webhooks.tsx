@@ -1,0 +1,90 @@
+import { Group, Text, Title } from "@mantine/core";
+import { useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import type { ReactNode } from "react";
+import type { AnswerOf } from "../../api/client.ts";
+import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
+import { ChangeWebhook, CreateWebhook } from "../../forms/set-webhook.tsx";
+import { DataTable } from "../../table/data-table.tsx";
+import { RoutedDialog } from "../../ui/dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { OpenButton } from "../../ui/open-button.tsx";
+import { SecretOnce } from "../../ui/secret-once.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { createWebhookColumns } from "./webhook-columns.tsx";
+
+type Shown = AnswerOf<"createWebhook">;
+
+interface WebhooksProps {
+  /** Of the application, or `jobs`. */
+  readonly applicationId: string;
+  /** Which executions they are told of. */
+  readonly children: ReactNode;
+}
+
+/** The webhooks of an application, or of the jobs of the organisation. A secret is held by this part alone, until its dialog closes. */
+export function Webhooks({ applicationId, children }: WebhooksProps) {
+  const webhooks = useLoadedPages(pages("listWebhooks", { params: { id: applicationId } }), {
+    refresh: REFRESH_MS.list,
+  });
+  const { webhook: chosen, messages }: { readonly webhook?: string; readonly messages?: string } = useSearch({
+    strict: false,
+  });
+  const [shown, setShown] = useState<Shown | null>(null);
+  const changing = webhooks.items.find(({ id }) => id === chosen);
+  const followed = webhooks.items.find(({ id }) => id === messages);
+  return (
+    <section>
+      <Group justify="space-between" mb={4}>
+        <Title order={2} fz="lg">
+          Webhooks
+        </Title>
+        <OpenButton op="createWebhook" set={{ new: "webhook" }} size="xs">
+          New webhook
+        </OpenButton>
+      </Group>
+      <Text c="dimmed" mb="sm">
+        {children}
+      </Text>
+      <DataTable
+        label="Webhooks"
+        columns={createWebhookColumns(applicationId, setShown)}
+        rows={webhooks}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState title="No webhooks">
+            A URL of yours that is told when an execution ends, in signed messages, so that nothing has to ask
+            for its state.
+          </EmptyState>
+        }
+      />
+      <RoutedDialog title="New webhook" when={["new", "webhook"]}>
+        {(close) => (
+          <CreateWebhook
+            applicationId={applicationId}
+            onCancel={close}
+            onCreated={(webhook) => {
+              close();
+              setShown(webhook);
+            }}
+          />
+        )}
+      </RoutedDialog>
+      {changing !== undefined && (
+        <RoutedDialog title="Change the webhook" when={["webhook", changing.id]}>
+          {(close) => <ChangeWebhook applicationId={applicationId} webhook={changing} close={close} />}
+        </RoutedDialog>
+      )}
+      {followed !== undefined && (
+        <RoutedDialog title="Messages of the last seven days" when={["messages", followed.id]} width={860}>
+          {() => <Deliveries applicationId={applicationId} webhookId={followed.id} />}
+        </RoutedDialog>
+      )}
+      <SecretOnce
+        title="The secret of the webhook"
+        secrets={shown && [{ label: "Secret", variable: "WEBHOOK_SECRET", value: shown.secret }]}
+        onClose={() => setShown(null)}
+      />
+    </section>
+  );
+}
