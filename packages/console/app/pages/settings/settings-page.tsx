@@ -22,7 +22,7 @@ export function SettingsPage() {
     <>
       <PageHeader
         title="Settings"
-        description={`Of ${name}.`}
+        description={`Names, variables, secrets and webhooks of ${name}.`}
         actions={
           <>
             <CopyAs op="getOrganization" request={{ params: { id } }} id={id} />
