@@ -1,4 +1,5 @@
 import { Button, Combobox, Group, Text, useCombobox } from "@mantine/core";
+import { useWindowEvent } from "@mantine/hooks";
 import { IconPlus, IconSelector } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -26,6 +27,10 @@ export function OrganisationSwitcher({ current, all, onChoose }: OrganisationSwi
       setSought("");
     },
     onDropdownOpen: () => (all.length >= MANY ? combobox.focusSearchInput() : undefined),
+  });
+  // Also where the focus has left it, e.g. since the button is hidden on a screen that got narrow.
+  useWindowEvent("keydown", ({ key }) => {
+    if (key === "Escape") combobox.closeDropdown();
   });
   const shown = all.filter(({ name }) => name.toLowerCase().includes(sought.toLowerCase().trim()));
   const choose = (slug: string) => {
