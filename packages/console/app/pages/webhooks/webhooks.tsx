@@ -2,6 +2,7 @@ import { Group, Text, Title } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ReactNode } from "react";
+import type { Webhook } from "@platform/contract/platform-api/webhooks";
 import type { AnswerOf } from "../../api/client.ts";
 import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
 import { ChangeWebhook, CreateWebhook } from "../../forms/set-webhook.tsx";
@@ -27,12 +28,7 @@ export function Webhooks({ applicationId, children }: WebhooksProps) {
   const webhooks = useLoadedPages(pages("listWebhooks", { params: { id: applicationId } }), {
     refresh: REFRESH_MS.list,
   });
-  const { webhook: chosen, messages }: { readonly webhook?: string; readonly messages?: string } = useSearch({
-    strict: false,
-  });
   const [shown, setShown] = useState<Shown | null>(null);
-  const changing = webhooks.items.find(({ id }) => id === chosen);
-  const followed = webhooks.items.find(({ id }) => id === messages);
   return (
     <section>
       <Group justify="space-between" mb={4}>
@@ -70,6 +66,30 @@ export function Webhooks({ applicationId, children }: WebhooksProps) {
           />
         )}
       </RoutedDialog>
+      <OpenedWebhook applicationId={applicationId} webhooks={webhooks.items} />
+      <SecretOnce
+        title="The secret of the webhook"
+        secrets={shown && [{ label: "Secret", variable: "WEBHOOK_SECRET", value: shown.secret }]}
+        onClose={() => setShown(null)}
+      />
+    </section>
+  );
+}
+
+interface OpenedWebhookProps {
+  readonly applicationId: string;
+  readonly webhooks: readonly Webhook[];
+}
+
+/** The dialogs of one webhook, which the URL names. */
+function OpenedWebhook({ applicationId, webhooks }: OpenedWebhookProps) {
+  const { webhook: chosen, messages }: { readonly webhook?: string; readonly messages?: string } = useSearch({
+    strict: false,
+  });
+  const changing = webhooks.find(({ id }) => id === chosen);
+  const followed = webhooks.find(({ id }) => id === messages);
+  return (
+    <>
       {changing !== undefined && (
         <RoutedDialog title="Change the webhook" when={["webhook", changing.id]}>
           {(close) => <ChangeWebhook applicationId={applicationId} webhook={changing} close={close} />}
@@ -80,11 +100,6 @@ export function Webhooks({ applicationId, children }: WebhooksProps) {
           {() => <Deliveries applicationId={applicationId} webhookId={followed.id} />}
         </RoutedDialog>
       )}
-      <SecretOnce
-        title="The secret of the webhook"
-        secrets={shown && [{ label: "Secret", variable: "WEBHOOK_SECRET", value: shown.secret }]}
-        onClose={() => setShown(null)}
-      />
-    </section>
+    </>
   );
 }
