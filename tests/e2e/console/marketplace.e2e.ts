@@ -103,6 +103,69 @@ test("what a provider writes runs nowhere on the pages of others", async () => {
   expect(complaints).toEqual([]);
 });
 
+test("a provider writes a listing beside what others will see of it, in which a script runs nowhere, and what cannot be saved is said at its field", async () => {
+  const { page, open, complaints } = await world.visit();
+  const slug = await readOwnSlug();
+  await open(`/o/${slug}/services/${serviceKey}?tab=listing`);
+  const preview = page.getByRole("article", { name: "Preview" });
+  await preview.getByRole("heading", { name: "Adding" }).waitFor();
+  expect(await preview.locator(".prose :is(script, img)").count()).toBe(0);
+  await page.getByLabel("Contact").fill("nowhere");
+  await page.getByLabel("Example input").fill('{"data": {"a": 1}, "params": ');
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect.poll(() => page.locator("[aria-invalid=true]").count()).toBe(2);
+  await page.getByLabel("Contact").fill("https://adding.example/help");
+  await page.getByLabel("Example input").fill('{"data": {"a": 1, "b": 2}}');
+  await page.getByLabel("Summary").fill(`Sums <b onclick="alert(1)">of</b> numbers`);
+  await page.getByRole("button", { name: "Save" }).click();
+  await preview.getByText('Sums <b onclick="alert(1)">of</b> numbers').waitFor();
+  await page.getByRole("link", { name: "Open its page in the marketplace" }).click();
+  await page.getByRole("heading", { level: 1, name: TITLE }).waitFor();
+  await page.getByRole("link", { name: "https://adding.example/help" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("a provider makes a plan, changes its terms, withdraws it, and sees who has subscribed", async () => {
+  const slug = await readOwnSlug();
+  const { id } = await world.createOrganisation("Subscribing");
+  await subscribeIn(id);
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/services/${serviceKey}?tab=plans`);
+  await page.getByRole("button", { name: "New plan" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("Team");
+  await dialog.getByLabel("Name in URLs").fill("team");
+  await dialog.getByLabel("Price of a month").fill("a lot");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.locator("[aria-invalid=true]").waitFor();
+  await dialog.getByLabel("Price of a month").fill("25");
+  await dialog.getByLabel("Currency").fill("EUR");
+  await dialog.getByLabel("At most in a month").fill("5000");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const row = page.getByRole("row").filter({ hasText: "Team" });
+  await row.getByText("25 EUR a month").waitFor();
+  await row.getByText("At most 5,000 executions a month").waitFor();
+  await row.getByRole("button", { name: "Change" }).click();
+  await dialog.getByLabel("Price of a month").fill("30");
+  await dialog.getByRole("button", { name: "Change" }).click();
+  await row.getByText("30 EUR a month").waitFor();
+  await row.getByRole("button", { name: "Withdraw" }).click();
+  await dialog.getByRole("button", { name: "Withdraw" }).click();
+  await row.waitFor({ state: "detached" });
+
+  await page.getByRole("tab", { name: "Subscribers" }).click();
+  const subscriber = page.getByRole("row").filter({ hasText: "Subscribing" });
+  await subscriber.getByText("caller").waitFor();
+  await subscriber.getByText("Active").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+/** Of the organisation that provides the service. */
+async function readOwnSlug(): Promise<string> {
+  const { body } = await world.api<{ organization: { slug: string } }>("GET", "/me");
+  return body.organization.slug;
+}
+
 /** An application of an organisation that has subscribed to the service, as the environment of a client. */
 async function subscribeIn(organization: string): Promise<Readonly<Record<string, string>>> {
   const post = async <T>(path: string, json: unknown = {}) =>

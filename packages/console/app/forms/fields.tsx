@@ -5,6 +5,7 @@ import {
   PasswordInput,
   Select,
   Switch,
+  TagsInput,
   TextInput,
   Textarea,
 } from "@mantine/core";
@@ -135,6 +136,12 @@ export function ChoiceField({ options, ...field }: FieldProps & { readonly optio
 export function ChoicesField({ options, ...field }: FieldProps & { readonly options: Options }) {
   const { key, props } = useField(field);
   return <MultiSelect key={key} {...props} data={[...options]} />;
+}
+
+/** Any words, each ended by Enter or a comma. */
+export function TagsField(field: FieldProps) {
+  const { key, props } = useField(field);
+  return <TagsInput key={key} {...props} comboboxProps={{ withinPortal: true }} />;
 }
 
 /** Yes or no. */

@@ -9,7 +9,7 @@ import { Can } from "../ui/can.tsx";
 import { CopyLine } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { ButtonLink } from "../ui/link.tsx";
-import { describePrice } from "../util/plan-words.ts";
+import { describePriceBeside } from "../util/plan-words.ts";
 import { CreateApplication } from "./create-application.tsx";
 import { ChoiceField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
@@ -37,9 +37,7 @@ export function SubscribeToService({ entry, org, planId, close }: SubscribeToSer
     <Stack>
       {plan !== null && (
         <Group gap="xs">
-          <Text>
-            {plan.name}: {describePrice(plan)}
-          </Text>
+          <Text>{[plan.name, describePriceBeside(plan)].filter(Boolean).join(": ")}</Text>
           <Button variant="subtle" size="compact-sm" onClick={() => setPlan(null)}>
             Change plan
           </Button>
@@ -65,7 +63,13 @@ function ChoosePlan({ plans, first, onChosen, close }: ChoosePlanProps) {
       <Radio.Group label="Plan" value={chosen ?? null} onChange={setChosen}>
         <Stack gap="xs" mt="xs">
           {plans.map((one) => (
-            <Radio key={one.id} value={one.id} label={one.name} description={describePrice(one)} />
+            <Radio
+              key={one.id}
+              value={one.id}
+              label={one.name}
+              description={describePriceBeside(one)}
+              {...(one.id === chosen ? { "data-autofocus": true } : {})}
+            />
           ))}
         </Stack>
       </Radio.Group>

@@ -5,8 +5,9 @@ import { organisation } from "./root.ts";
 
 const servicesSearch = search({ q: text(), publication: oneOf("internal", "marketplace", "none") });
 const serviceSearch = search({
-  tab: oneOf("overview", "versions", "builds"),
-  new: oneOf("version"),
+  tab: oneOf("overview", "versions", "builds", "listing", "plans", "subscribers"),
+  new: oneOf("version", "plan"),
+  plan: text(),
 });
 const versionSearch = search({ tab: oneOf("build", "schemas", "changes", "requirements") });
 
@@ -43,11 +44,18 @@ const service = createRoute({
   getParentRoute: () => organisation,
   path: "services/$key",
   validateSearch: serviceSearch,
-  loader: ({ context: { load }, params: { key } }) =>
+  loaderDeps: ({ search: { tab } }) => ({ tab }),
+  loader: ({ context: { load }, params: { key }, deps: { tab } }) =>
     Promise.all([
       load(q("getService", { params: { key } })),
       load(pages("listVersions", { params: { key } })),
       load(pages("listBuilds", { params: { key } })),
+      ...(tab === "listing" ? [load(q("getListing", { params: { key } }))] : []),
+      ...(tab === "listing" || tab === "plans" ? [load(pages("listPlans", { params: { key } }))] : []),
+      ...(tab === "subscribers"
+        ? // Who may not read it is told so by the page.
+          [load(pages("listServiceSubscriptions", { params: { key } })).catch(() => undefined)]
+        : []),
     ]),
   component: lazyRouteComponent(() => import("../pages/services/service-page.tsx"), "ServicePage"),
 });

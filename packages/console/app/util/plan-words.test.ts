@@ -1,11 +1,16 @@
 import { expect, test } from "vitest";
-import { describePrice, listLimits } from "./plan-words.ts";
+import { describePrice, describePriceBeside, listLimits } from "./plan-words.ts";
 
 const FREE = { currency: null, monthly: "0", perExecution: "0.00", perCpuSecond: "0" };
 const NO_LIMITS = { perMonth: null, perMinute: null, concurrent: null, applications: null };
 
 test("a plan without any price is free", () => {
   expect(describePrice(FREE)).toBe("Free");
+});
+
+test("a plan that is called Free says it once", () => {
+  expect(describePriceBeside({ ...FREE, name: "Free" })).toBeNull();
+  expect(describePriceBeside({ ...FREE, name: "Team" })).toBe("Free");
 });
 
 test("prices are shown digit by digit, those that are zero are left out", () => {

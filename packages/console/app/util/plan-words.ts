@@ -16,6 +16,12 @@ export function describePrice({ currency, monthly, perExecution, perCpuSecond }:
   return words.length === 0 ? "Free" : words.join(" + ");
 }
 
+/** The same beside the name of the plan: a plan called "Free" says it once. */
+export function describePriceBeside(plan: Terms & Pick<Plan, "name">): string | null {
+  const price = describePrice(plan);
+  return price.toLowerCase() === plan.name.toLowerCase() ? null : price;
+}
+
 function isZero(amount: string): boolean {
   return !/[1-9]/u.test(amount);
 }

@@ -2,7 +2,7 @@ import { Group, Stack, Text, Title } from "@mantine/core";
 import type { Plan } from "@platform/contract/platform-api/plans";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
-import { describePrice, listLimits } from "../../util/plan-words.ts";
+import { describePriceBeside, listLimits } from "../../util/plan-words.ts";
 import "./marketplace.css";
 
 /** Terms that can be subscribed to. */
@@ -40,9 +40,10 @@ export function Plans({ plans }: { readonly plans: readonly Plan[] }) {
 /** What a plan costs, allows, and says of itself. */
 function PlanTerms({ of: plan }: { readonly of: Plan }) {
   const limits = listLimits(plan);
+  const price = describePriceBeside(plan);
   return (
     <Stack gap={4}>
-      <Text fw={600}>{describePrice(plan)}</Text>
+      {price !== null && <Text fw={600}>{price}</Text>}
       {limits.length === 0 && (
         <Text fz="sm" c="dimmed">
           No limits but those of the platform

@@ -11,8 +11,11 @@ import { OpenButton } from "../../ui/open-button.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
 import { Builds } from "./builds.tsx";
+import { Listing } from "./listing.tsx";
 import { Overview } from "./overview.tsx";
 import { Publish } from "./publish.tsx";
+import { ServicePlans } from "./service-plans.tsx";
+import { Subscribers } from "./subscribers.tsx";
 import { Versions } from "./versions.tsx";
 
 const route = getRouteApi("/in/o/$org/services/$key");
@@ -20,6 +23,7 @@ const route = getRouteApi("/in/o/$org/services/$key");
 /** One service: what it does, its versions and builds. */
 export function ServicePage() {
   const { key } = route.useParams();
+  const { plan } = route.useSearch();
   const { slug: org } = useOrganisation();
   const navigate = route.useNavigate();
   const service = useLoaded(q("getService", { params: { key } }), { refresh: REFRESH_MS.list });
@@ -61,6 +65,13 @@ export function ServicePage() {
             content: () => <Versions serviceKey={key} versions={versions} />,
           },
           { id: "builds", label: "Builds", content: () => <Builds serviceKey={key} /> },
+          { id: "listing", label: "Listing", content: () => <Listing service={service} /> },
+          {
+            id: "plans",
+            label: "Plans",
+            content: () => <ServicePlans serviceKey={key} changing={plan} />,
+          },
+          { id: "subscribers", label: "Subscribers", content: () => <Subscribers serviceKey={key} /> },
         ]}
       />
       <RoutedDialog title={`New version of ${service.name}`} when={["new", "version"]} width={640}>

@@ -1,0 +1,96 @@
+import { Group, SimpleGrid } from "@mantine/core";
+import { Type } from "typebox";
+import { PLANS_API } from "@platform/contract/platform-api/plans";
+import type { Plan, PutPlan } from "@platform/contract/platform-api/plans";
+import { useChange } from "../api/queries.ts";
+import { ChoiceField, NumberField, TextAreaField, TextField } from "./fields.tsx";
+import type { FormValues } from "./form-values.ts";
+import { toBody } from "./form-values.ts";
+import { SchemaBackedForm } from "./schema-backed-form.tsx";
+
+/** The form asks for the terms, and for the name in URLs, which the operation takes from the path. */
+const FORM = Type.Object({
+  ...PLANS_API.putPlan.body.properties,
+  planId: PLANS_API.putPlan.params.properties.planId,
+});
+
+interface PutPlanFormProps {
+  readonly serviceKey: string;
+  /** The terms that are changed; null: a new plan. */
+  readonly plan: Plan | null;
+  readonly close: () => void;
+}
+
+/** A plan, or other terms of one. */
+export function PutPlanForm({ serviceKey: key, plan, close }: PutPlanFormProps) {
+  const put = useChange("putPlan", {
+    done: plan === null ? "Plan created." : "Terms changed.",
+    refresh: ["listPlans", "getMarketplaceEntry", "listMarketplace"],
+  });
+  return (
+    <SchemaBackedForm<PutPlan & { readonly planId: string }>
+      schema={FORM}
+      initial={toFields(plan)}
+      prepare={toTerms}
+      submitLabel={plan === null ? "Create" : "Change"}
+      submit={({ planId, ...body }) => put.run({ params: { key, planId }, body })}
+      onDone={close}
+      onCancel={close}
+    >
+      <TextField name="name" label="Name" isRequired hasFocus />
+      {plan === null && (
+        <TextField name="planId" label="Name in URLs" placeholder="basic" isRequired isMonospaced />
+      )}
+      <TextAreaField name="description" label="Description" rows={2} />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <TextField name="currency" label="Currency" placeholder="EUR" />
+        <TextField name="monthly" label="Price of a month" placeholder="0" />
+        <TextField name="perExecution" label="Price of an execution" placeholder="0" />
+        <TextField name="perCpuSecond" label="Price of a CPU-second" placeholder="0" />
+        <ChoiceField name="unit" label="Quotas count" options={UNITS} />
+        <NumberField name="included" label="Included in a month" min={0} />
+        <NumberField name="perMonth" label="At most in a month" min={1} />
+        <NumberField name="perMinute" label="Starts a minute" min={1} />
+        <NumberField name="concurrent" label="Executions at one time" min={1} />
+        <NumberField name="applications" label="Applications of an organisation" min={1} />
+      </SimpleGrid>
+      <Group c="dimmed" fz="sm">
+        {plan === null
+          ? "An empty price is 0, an empty limit is what the platform allows."
+          : "Subscriptions keep the terms they were made with until they change their plan."}
+      </Group>
+    </SchemaBackedForm>
+  );
+}
+
+const UNITS = [
+  { value: "execution", label: "Executions" },
+  { value: "cpu-second", label: "CPU-seconds" },
+];
+
+const LIMITS = ["perMonth", "perMinute", "concurrent", "applications"] as const;
+
+function toFields(plan: Plan | null): FormValues {
+  const { limits } = plan ?? { limits: null };
+  return {
+    planId: plan?.id ?? "",
+    name: plan?.name ?? "",
+    description: plan?.description ?? "",
+    currency: plan?.currency ?? "",
+    monthly: plan?.monthly ?? "",
+    perExecution: plan?.perExecution ?? "",
+    perCpuSecond: plan?.perCpuSecond ?? "",
+    unit: plan?.unit ?? "execution",
+    included: plan?.included ?? "",
+    ...Object.fromEntries(LIMITS.map((name) => [name, limits?.[name] ?? ""])),
+  };
+}
+
+function toTerms(values: FormValues): FormValues {
+  const given = toBody(values);
+  const limits = Object.fromEntries(
+    LIMITS.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
+  );
+  const terms = Object.entries(given).filter(([name]) => !LIMITS.some((limit) => limit === name));
+  return { ...Object.fromEntries(terms), limits };
+}

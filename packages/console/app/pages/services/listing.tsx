@@ -1,0 +1,92 @@
+import { List, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import type { Listing as ListingShape } from "@platform/contract/platform-api/marketplace";
+import type { Plan } from "@platform/contract/platform-api/plans";
+import type { Service, VersionDetails } from "@platform/contract/platform-api/services";
+import { pages, q, useFetched, useLoaded, useLoadedPages } from "../../api/queries.ts";
+import { useOrganisation } from "../../api/scope.tsx";
+import { EditListing } from "../../forms/edit-listing.tsx";
+import { useRefusal } from "../../ui/can.tsx";
+import { AppLink } from "../../ui/link.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+
+/** What others see of a service before they subscribe, and its editor. */
+export function Listing({ service }: { readonly service: Service }) {
+  const { slug: org } = useOrganisation();
+  const { key, latestVersion, publication } = service;
+  const refusal = useRefusal("putListing");
+  const listing = useLoaded(q("getListing", { params: { key } }));
+  const plans = useLoadedPages(pages("listPlans", { params: { key } }));
+  const { data: version } = useFetched(q("getVersion", { params: { key, version: latestVersion ?? "" } }), {
+    isActive: latestVersion !== null,
+  });
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
+      <Stack>
+        <Title order={2} fz="lg">
+          Edit
+        </Title>
+        {refusal === null ? (
+          <EditListing serviceKey={key} listing={listing} />
+        ) : (
+          <Text c="dimmed">{refusal}</Text>
+        )}
+      </Stack>
+      <Stack>
+        <Title order={2} fz="lg">
+          As others see it
+        </Title>
+        <Lacks of={listLacks(listing, plans.items, version)} />
+        {publication !== null && latestVersion !== null && (
+          <AppLink to="/o/$org/marketplace/$key" params={{ org, key }}>
+            Open its page in the marketplace
+          </AppLink>
+        )}
+        <Preview listing={listing} readme={version?.readme ?? ""} />
+      </Stack>
+    </SimpleGrid>
+  );
+}
+
+/** What a good offer has, and this one lacks: a sentence each. */
+function listLacks(
+  { summary }: ListingShape,
+  plans: readonly Plan[],
+  version: VersionDetails | undefined,
+): readonly string[] {
+  const checks: readonly (readonly [boolean, string])[] = [
+    [version === undefined, "No version is live: nobody can find it."],
+    [version?.readme === "", "The project has no description: descriptionFile of platform.json names it."],
+    [version?.inputSchema === null, "The input has no schema: type hints of run give it a form and clients."],
+    [summary === "", "There is no summary."],
+    [plans.length === 0, "There is no plan: publishing in the marketplace makes a free one."],
+  ];
+  return checks.filter(([lacks]) => lacks).map(([, sentence]) => sentence);
+}
+
+function Lacks({ of: sentences }: { readonly of: readonly string[] }) {
+  if (sentences.length === 0) return null;
+  return (
+    <List aria-label="What it lacks" size="sm">
+      {sentences.map((sentence) => (
+        <List.Item key={sentence}>{sentence}</List.Item>
+      ))}
+    </List>
+  );
+}
+
+function Preview({ listing, readme }: { readonly listing: ListingShape; readonly readme: string }) {
+  const { title, summary, tags, icon } = listing;
+  return (
+    <Paper component="article" withBorder p="lg" radius="md" aria-label="Preview">
+      <Stack gap="sm">
+        {icon !== null && <img src={icon} alt="" width={48} height={48} style={{ objectFit: "contain" }} />}
+        <Text fz="xl" fw={650}>
+          {title}
+        </Text>
+        {summary !== "" && <Text c="dimmed">{summary}</Text>}
+        {tags.length > 0 && <Text fz="sm">{tags.join(", ")}</Text>}
+        {readme === "" ? <Text c="dimmed">There is no description.</Text> : <Markdown text={readme} />}
+      </Stack>
+    </Paper>
+  );
+}
