@@ -70,21 +70,29 @@ const UNITS = [
 
 const LIMITS = ["perMonth", "perMinute", "concurrent", "applications"] as const;
 
+/** A new plan has its unit alone; a limit or currency that is null is an empty field. */
 function toFields(plan: Plan | null): FormValues {
-  const { limits } = plan ?? { limits: null };
+  if (plan === null) return { ...EMPTY, unit: "execution" };
+  const {
+    id: planId,
+    name,
+    description,
+    currency,
+    monthly,
+    perExecution,
+    perCpuSecond,
+    unit,
+    included,
+  } = plan;
+  const limits = LIMITS.map((limit) => [limit, plan.limits[limit] ?? ""] as const);
   return {
-    planId: plan?.id ?? "",
-    name: plan?.name ?? "",
-    description: plan?.description ?? "",
-    currency: plan?.currency ?? "",
-    monthly: plan?.monthly ?? "",
-    perExecution: plan?.perExecution ?? "",
-    perCpuSecond: plan?.perCpuSecond ?? "",
-    unit: plan?.unit ?? "execution",
-    included: plan?.included ?? "",
-    ...Object.fromEntries(LIMITS.map((name) => [name, limits?.[name] ?? ""])),
+    ...{ planId, name, description, monthly, perExecution, perCpuSecond, unit, included },
+    currency: currency ?? "",
+    ...Object.fromEntries(limits),
   };
 }
+
+const EMPTY = Object.fromEntries([...Object.keys(FORM.properties), ...LIMITS].map((name) => [name, ""]));
 
 function toTerms(values: FormValues): FormValues {
   const given = toBody(values);

@@ -1,4 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
+import type { Service, Version } from "@platform/contract/platform-api/services";
+import type { LoadedPages } from "../../api/queries.ts";
 import { pages, q, REFRESH_MS, useChange, useLoaded, useLoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { UploadProject } from "../../forms/upload-project.tsx";
@@ -10,6 +12,7 @@ import { AppLink, ButtonLink } from "../../ui/link.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
+import type { PageTab } from "../../ui/routed-tabs.tsx";
 import { Builds } from "./builds.tsx";
 import { Listing } from "./listing.tsx";
 import { Overview } from "./overview.tsx";
@@ -37,43 +40,9 @@ export function ServicePage() {
             Services
           </AppLink>,
         ]}
-        actions={
-          <>
-            <CopyAs op="getService" request={{ params: { key } }} id={key} />
-            {versions.items.length === 0 && <Delete serviceKey={key} name={service.name} />}
-            <Publish service={service} />
-            {service.latestVersion !== null && (
-              <Can op="startJob">
-                <ButtonLink to="/o/$org/services/$key/try" params={{ org, key }} variant="default">
-                  Try it
-                </ButtonLink>
-              </Can>
-            )}
-            <OpenButton op="createVersion" set={{ new: "version" }}>
-              New version
-            </OpenButton>
-          </>
-        }
+        actions={<ServiceActions service={service} hasVersions={versions.items.length > 0} />}
       />
-      <RoutedTabs
-        label={`Parts of ${service.name}`}
-        tabs={[
-          { id: "overview", label: "Overview", content: () => <Overview service={service} /> },
-          {
-            id: "versions",
-            label: "Versions",
-            content: () => <Versions serviceKey={key} versions={versions} />,
-          },
-          { id: "builds", label: "Builds", content: () => <Builds serviceKey={key} /> },
-          { id: "listing", label: "Listing", content: () => <Listing service={service} /> },
-          {
-            id: "plans",
-            label: "Plans",
-            content: () => <ServicePlans serviceKey={key} changing={plan} />,
-          },
-          { id: "subscribers", label: "Subscribers", content: () => <Subscribers serviceKey={key} /> },
-        ]}
-      />
+      <RoutedTabs label={`Parts of ${service.name}`} tabs={listTabs(service, versions, plan)} />
       <RoutedDialog title={`New version of ${service.name}`} when={["new", "version"]} width={640}>
         {() => (
           <UploadProject
@@ -86,6 +55,53 @@ export function ServicePage() {
       </RoutedDialog>
     </>
   );
+}
+
+interface ServiceActionsProps {
+  readonly service: Service;
+  readonly hasVersions: boolean;
+}
+
+function ServiceActions({ service, hasVersions }: ServiceActionsProps) {
+  const { slug: org } = useOrganisation();
+  const { key, name, latestVersion } = service;
+  return (
+    <>
+      <CopyAs op="getService" request={{ params: { key } }} id={key} />
+      {!hasVersions && <Delete serviceKey={key} name={name} />}
+      <Publish service={service} />
+      {latestVersion !== null && (
+        <Can op="startJob">
+          <ButtonLink to="/o/$org/services/$key/try" params={{ org, key }} variant="default">
+            Try it
+          </ButtonLink>
+        </Can>
+      )}
+      <OpenButton op="createVersion" set={{ new: "version" }}>
+        New version
+      </OpenButton>
+    </>
+  );
+}
+
+function listTabs(service: Service, versions: LoadedPages<Version>, plan: string | undefined): PageTab[] {
+  const { key } = service;
+  return [
+    { id: "overview", label: "Overview", content: () => <Overview service={service} /> },
+    {
+      id: "versions",
+      label: "Versions",
+      content: () => <Versions serviceKey={key} versions={versions} />,
+    },
+    { id: "builds", label: "Builds", content: () => <Builds serviceKey={key} /> },
+    { id: "listing", label: "Listing", content: () => <Listing service={service} /> },
+    {
+      id: "plans",
+      label: "Plans",
+      content: () => <ServicePlans serviceKey={key} changing={plan} />,
+    },
+    { id: "subscribers", label: "Subscribers", content: () => <Subscribers serviceKey={key} /> },
+  ];
 }
 
 function Delete({ serviceKey, name }: { readonly serviceKey: string; readonly name: string }) {
