@@ -86,7 +86,14 @@ function toFields(plan: Plan | null): FormValues {
   } = plan;
   const limits = LIMITS.map((limit) => [limit, plan.limits[limit] ?? ""] as const);
   return {
-    ...{ planId, name, description, monthly, perExecution, perCpuSecond, unit, included },
+    planId,
+    name,
+    description,
+    monthly,
+    perExecution,
+    perCpuSecond,
+    unit,
+    included,
     currency: currency ?? "",
     ...Object.fromEntries(limits),
   };
