@@ -67,13 +67,14 @@ describe("a request with the cookie", () => {
     const ask = async (path: string, headers: Readonly<Record<string, string>>) =>
       await send(here, "GET", path, { headers: { cookie, ...headers } });
 
-    const saved = await ask(`${file}/content?${link}`, same);
+    const linked = { ...same, "sec-fetch-dest": "empty" };
+    const saved = await ask(`${file}/content?${link}`, linked);
     expect([saved.statusCode, saved.body]).toEqual([200, "<p>"]);
     expect(saved.headers["content-disposition"]).toMatch(/^attachment/u);
-    expect((await ask(`${file}/content`, same)).statusCode).toBe(404);
-    expect((await ask(`${file}/content?${link}&${link}`, same)).statusCode).toBe(400);
+    expect((await ask(`${file}/content`, linked)).statusCode).toBe(404);
+    expect((await ask(`${file}/content?${link}&${link}`, linked)).statusCode).toBe(400);
     const foreign = `organizationId=${(await createTestUser(here)).organisationId}`;
-    expect((await ask(`${file}/content?${foreign}`, same)).statusCode).toBe(403);
+    expect((await ask(`${file}/content?${foreign}`, linked)).statusCode).toBe(403);
     for (const headers of [
       {},
       { "sec-fetch-site": "same-site" },
@@ -81,9 +82,27 @@ describe("a request with the cookie", () => {
       { "sec-fetch-site": "none" },
       { "sec-fetch-site": "cross-site", ...own },
     ])
-      expect((await ask(`${file}/content?${link}`, headers)).statusCode).toBe(403);
+      expect(
+        (await ask(`${file}/content?${link}`, { "sec-fetch-dest": "empty", ...headers })).statusCode,
+      ).toBe(403);
+    // As a part of a page it would run, or be shown, in the console.
+    for (const part of [
+      "script",
+      "style",
+      "worker",
+      "serviceworker",
+      "iframe",
+      "image",
+      "object",
+      undefined,
+    ]) {
+      const headers = { ...same, ...(part === undefined ? {} : { "sec-fetch-dest": part }) };
+      expect([part, (await ask(`${file}/content?${link}`, headers)).statusCode]).toEqual([part, 403]);
+    }
+    const opened = await ask(`${file}/content?${link}`, { ...same, "sec-fetch-dest": "document" });
+    expect(opened.statusCode).toBe(200);
     // What is no file needs the header, and takes the organisation from a header only.
-    expect((await ask(`${file}?${link}`, same)).statusCode).toBe(403);
+    expect((await ask(`${file}?${link}`, linked)).statusCode).toBe(403);
     expect((await ask(`${file}?${link}`, { ...same, ...asked })).statusCode).toBe(404);
     expect((await send(here, "GET", `${file}/content?${link}`, { headers: bearer })).statusCode).toBe(404);
   });

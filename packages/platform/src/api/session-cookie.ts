@@ -7,7 +7,9 @@ import { REQUESTED_BY } from "@platform/contract/platform-api/session";
  * requests of any page, so a cookie alone proves nothing. Three locks, no token to carry:
  *
  * 1. The header X-Requested-By, which a page of another origin can only send after a preflight, and no preflight is granted. A link that
- *    saves a file has no headers: for these, which no browser shows, the second lock is enough where the browser says what it needs.
+ *    saves a file has no headers: for these, which no browser shows, the second lock is enough where the browser says what it needs, and
+ *    that it is for no part of a page (Sec-Fetch-Dest). A file is its owner's text: as a script it would run in the console, whose policy
+ *    trusts its own origin, and neither Content-Disposition nor the policy of the file keeps it from that.
  * 2. Sec-Fetch-Site must be same-origin. Browsers leave it out on plain http but for loopback: there Origin must be the platform
  *    API's. A GET of the same origin has no Origin either, and passes with the first lock alone: it changes nothing.
  * 3. A body must be of the media type of its operation, none of which a form can send (http/accept.ts in the engine).
@@ -30,6 +32,9 @@ export interface SessionCookie {
 
 /** Longer than any session: its end is the server's. */
 const MAX_AGE_SECONDS = 30 * 24 * 60 * 60;
+
+/** Where browsers say that the answer to a link goes: `empty` where the link has the attribute `download`. */
+const LINK_DESTINATIONS: ReadonlySet<unknown> = new Set(["document", "empty"]);
 
 /** What else a cookie may be for. */
 interface CookieOptions {
@@ -54,7 +59,8 @@ export function createSessionCookie(apiUrl: string, { purpose, maxAgeSeconds } =
     remove: () => describe("", 0),
     requireProof: (method, headers, isDownload = false) => {
       const site = headers["sec-fetch-site"];
-      if (isDownload && site === "same-origin" && isReading(method)) return;
+      const isLink = isDownload && LINK_DESTINATIONS.has(headers["sec-fetch-dest"]);
+      if (isLink && site === "same-origin" && isReading(method)) return;
       if (headers["x-requested-by"] !== REQUESTED_BY)
         throw refuse(`Requests with a session's cookie need the header X-Requested-By: ${REQUESTED_BY}.`);
       if (site === undefined ? isOwnOrigin(method, headers.origin, origin) : site === "same-origin") return;
