@@ -39,7 +39,7 @@ export default defineConfig({
             },
             // What several pages share, in fewer files: each is a request, and a slow line has few at one time. Parts that are merged at
             // a higher threshold come into the entry.
-            { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 2_000 },
+            { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 2_300 },
           ],
         },
       },

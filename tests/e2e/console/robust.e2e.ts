@@ -137,7 +137,7 @@ test("a token in a URL signs nobody in, and a page passes its own URL on to nobo
   }, gatewayUrl);
   expect(await page.evaluate(() => document.referrer)).toBe("");
   const headers = await fetch(`${apiUrl}/sign-in`, { headers: { accept: "text/html" } });
-  expect(headers.headers.get("referrer-policy")).toBe("same-origin");
+  expect(headers.headers.get("referrer-policy")).toBe("no-referrer");
 });
 
 test("without a network the page says so and stays, and with it everything goes on", async () => {

@@ -15,12 +15,13 @@ import "./shell.css";
 const signedIn = getRouteApi("/in");
 
 /* Menus, dialogs and what places them weigh as much as a page: they come behind it. */
-const AccountMenu = lazy(async () => ({ default: (await import("./account-menu.tsx")).AccountMenu }));
+const loadHeaderParts = () => import("./header-parts.tsx");
+const AccountMenu = lazy(async () => ({ default: (await loadHeaderParts()).AccountMenu }));
 const ColorSchemeMenu = lazy(async () => ({
-  default: (await import("./color-scheme-menu.tsx")).ColorSchemeMenu,
+  default: (await loadHeaderParts()).ColorSchemeMenu,
 }));
 const OrganisationSwitcher = lazy(async () => ({
-  default: (await import("./organisation-switcher.tsx")).OrganisationSwitcher,
+  default: (await loadHeaderParts()).OrganisationSwitcher,
 }));
 const NarrowNavigation = lazy(async () => ({
   default: (await import("./narrow-navigation.tsx")).NarrowNavigation,
