@@ -106,6 +106,11 @@ async function compress(folder: string, file: string): Promise<BuiltFile> {
   if (type === undefined) throw new Error(`${file} has no media type in tools/build-console.ts`);
   if (type.startsWith("text/css") && content.includes("--lightningcss-"))
     throw new Error(`${file} has colours for browsers without light-dark(): see cssTarget`);
+  // Which file is read first is decided by the build; the first one decides which layer is above the other.
+  if (type.startsWith("text/css") && content.toString().startsWith("@layer console"))
+    throw new Error(
+      `${file} has our own layer below the kit's: it has to begin with @layer mantine, console;`,
+    );
   const br = brotliCompressSync(content, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,

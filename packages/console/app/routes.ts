@@ -6,6 +6,7 @@ import { homeRoutes } from "./routes/home.ts";
 import { linkRoutes, ownLinkRoutes } from "./routes/links.ts";
 import { marketplaceRoutes } from "./routes/marketplace.ts";
 import { organisationRoutes } from "./routes/organisation.ts";
+import { operatorRoutes } from "./routes/operator.ts";
 import { organisation, root, signedIn } from "./routes/root.ts";
 import { serviceRoutes } from "./routes/services.ts";
 import { ownRoutes, sessionRoutes } from "./routes/session.ts";
@@ -20,6 +21,7 @@ export const routeTree = root.addChildren([
     ...ownLinkRoutes,
     ...accountRoutes,
     ...shortLinkRoutes,
+    ...operatorRoutes,
     organisation.addChildren([
       ...homeRoutes,
       ...serviceRoutes,

@@ -1,5 +1,5 @@
 import { ActionIcon, Menu, Text } from "@mantine/core";
-import { IconDevices, IconKey, IconLogout, IconUser } from "@tabler/icons-react";
+import { IconDevices, IconKey, IconLogout, IconServerCog, IconUser } from "@tabler/icons-react";
 import { useRouter } from "@tanstack/react-router";
 import { useChange } from "../api/queries.ts";
 import { useScope } from "../api/scope.tsx";
@@ -42,6 +42,14 @@ export function AccountMenu({ me }: { readonly me: Me }) {
         <MenuLink to="/account/sessions" leftSection={<IconDevices size={16} aria-hidden />}>
           Sessions
         </MenuLink>
+        {me.operator && (
+          <>
+            <Menu.Divider />
+            <MenuLink to="/operator" leftSection={<IconServerCog size={16} aria-hidden />}>
+              Operator
+            </MenuLink>
+          </>
+        )}
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
           Sign out

@@ -1,0 +1,70 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { pages, q } from "../api/queries.ts";
+import { toSeriesQuery } from "../util/series-query.ts";
+import { oneOf, search, text } from "../util/url-state.ts";
+import { signedIn } from "./root.ts";
+
+const activitySearch = search({ span: oneOf("day", "week") });
+const usersSearch = search({ q: text(), state: oneOf("enabled", "disabled", "operator") });
+const organisationsSearch = search({ q: text() });
+
+const health = createRoute({
+  getParentRoute: () => signedIn,
+  path: "operator",
+  loader: ({ context: { load } }) => load(q("getInstance", {})),
+  component: lazyRouteComponent(() => import("../pages/operator/health-page.tsx"), "HealthPage"),
+});
+
+const activity = createRoute({
+  getParentRoute: () => signedIn,
+  path: "operator/activity",
+  validateSearch: activitySearch,
+  loaderDeps: ({ search: { span } }) => toSeriesQuery(span ?? "hour", Date.now()),
+  loader: ({ context: { load }, deps }) => load(q("getSeries", { query: deps })),
+  component: lazyRouteComponent(() => import("../pages/operator/activity-page.tsx"), "ActivityPage"),
+});
+
+const workers = createRoute({
+  getParentRoute: () => signedIn,
+  path: "operator/workers",
+  loader: ({ context: { load } }) => load(pages("listWorkers", {})),
+  component: lazyRouteComponent(() => import("../pages/operator/workers-page.tsx"), "WorkersPage"),
+});
+
+const storage = createRoute({
+  getParentRoute: () => signedIn,
+  path: "operator/storage",
+  loader: ({ context: { load } }) => load(q("getStorage", {})),
+  component: lazyRouteComponent(() => import("../pages/operator/storage-page.tsx"), "StoragePage"),
+});
+
+const users = createRoute({
+  getParentRoute: () => signedIn,
+  path: "operator/users",
+  validateSearch: usersSearch,
+  loaderDeps: ({ search: given }) => given,
+  loader: ({ context: { load }, deps }) => load(pages("listUsers", { query: deps })),
+  component: lazyRouteComponent(() => import("../pages/operator/users-page.tsx"), "UsersPage"),
+});
+
+const organisations = createRoute({
+  getParentRoute: () => signedIn,
+  path: "operator/organizations",
+  validateSearch: organisationsSearch,
+  loaderDeps: ({ search: given }) => given,
+  loader: ({ context: { load }, deps }) => load(pages("listAllOrganizations", { query: deps })),
+  component: lazyRouteComponent(
+    () => import("../pages/operator/organisations-page.tsx"),
+    "OrganisationsPage",
+  ),
+});
+
+const settings = createRoute({
+  getParentRoute: () => signedIn,
+  path: "operator/settings",
+  loader: ({ context: { load } }) => load(q("getInstance", {})),
+  component: lazyRouteComponent(() => import("../pages/operator/settings-page.tsx"), "SettingsPage"),
+});
+
+/** The platform itself, for those who run it: the server answers nobody else. */
+export const operatorRoutes = [health, activity, workers, storage, users, organisations, settings] as const;
