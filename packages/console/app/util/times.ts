@@ -38,15 +38,19 @@ export function formatSortable(time: number, zone: "local" | "utc"): string {
   return formatTimestamp(time - offset);
 }
 
-/** "80 ms", "1.4 s", "3 min 20 s", "2 h 5 min". */
+/** "80 ms", "1.4 s", "3 min 20 s", "15 min", "2 h 5 min". */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(milliseconds < 10_000 ? 2 : 1)} s`;
   const seconds = Math.round(milliseconds / 1_000);
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (seconds < 3_600) return join(Math.floor(seconds / 60), "min", seconds % 60, "s");
   const minutes = Math.round(seconds / 60);
-  if (minutes < 1_440) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  return `${Math.floor(minutes / 1_440)} d ${Math.floor((minutes % 1_440) / 60)} h`;
+  if (minutes < 1_440) return join(Math.floor(minutes / 60), "h", minutes % 60, "min");
+  return join(Math.floor(minutes / 1_440), "d", Math.floor((minutes % 1_440) / 60), "h");
+}
+
+function join(count: number, unit: string, rest: number, restUnit: string): string {
+  return rest === 0 ? `${count} ${unit}` : `${count} ${unit} ${rest} ${restUnit}`;
 }
 
 /** The other way round of `parseTimestamp`. */

@@ -14,6 +14,9 @@ const ENLARGED = { width: 320, height: 256 } as const;
 /** "Good" ends at 0.1 for visitors of the web; a tool that is used all day has to be calmer. */
 const MOST_SHIFT = 0.02;
 
+/** A full and an empty page of a route show what a tab or dialog can look like. */
+const MOST_LOOKS = 2;
+
 /** What was found on all pages; each line begins with where. */
 export interface Findings {
   readonly barriers: string[];
@@ -33,14 +36,14 @@ export interface Stop {
 export class Walker {
   readonly #page: Page;
   readonly #findings: Findings;
-  /** What was opened once is not opened again on the next page of the same route. */
-  readonly #opened: Set<string>;
+  readonly #seen: Map<string, number>;
   readonly #pending: ReadonlySet<unknown>;
 
-  constructor(page: Page, findings: Findings, opened: Set<string>) {
+  /** @param seen how often each tab, dialog and menu was looked at, by all walkers */
+  constructor(page: Page, findings: Findings, seen: Map<string, number>) {
     this.#page = page;
     this.#findings = findings;
-    this.#opened = opened;
+    this.#seen = seen;
     this.#pending = watchRequests(page);
   }
 
@@ -57,6 +60,7 @@ export class Walker {
     await this.#openEach(path, pattern, page.getByRole("main"));
     const tabs = page.getByRole("main").getByRole("tablist").first().getByRole("tab");
     for (const name of (await tabs.allTextContents()).slice(1)) {
+      if (this.#isSeen(`${pattern} ${name}`)) continue;
       await tabs.filter({ hasText: name }).first().click();
       await this.#settle();
       await this.#look(`${path} ${name}`, "main");
@@ -69,9 +73,12 @@ export class Walker {
     const page = this.#page;
     await this.#open(path);
     await this.#openEach(path, "the header", page.getByRole("banner"));
-    for (const key of ["Control+k", "?"]) {
+    for (const [name, key] of [
+      ["palette", "Control+k"],
+      ["keys", "?"],
+    ] as const) {
       await page.keyboard.press(key);
-      await this.#lookAtOverlay(`${path} ${key}`, page.getByRole("dialog"));
+      await this.#lookAtOverlay(`${path} ${name}`, page.getByRole("dialog"));
     }
     await this.#resize(NARROW);
     await page.getByRole("button", { name: "Pages and organisation" }).click();
@@ -94,11 +101,17 @@ export class Walker {
     for (const opener of await openers.all()) {
       const name = ((await opener.getAttribute("aria-label")) ?? (await opener.textContent()) ?? "").trim();
       const role = (await opener.getAttribute("aria-haspopup")) ?? "";
-      if (this.#opened.has(`${pattern} ${name}`) || !(await opener.isVisible())) continue;
-      this.#opened.add(`${pattern} ${name}`);
+      if (!(await opener.isVisible()) || this.#isSeen(`${pattern} ${name} ${role}`)) continue;
       await opener.click();
       await this.#lookAtOverlay(`${path} ${name}`, this.#page.getByRole(role as "dialog" | "menu").last());
     }
+  }
+
+  /** Whether a tab, dialog or menu was looked at on two pages of its route; from now on it counts as one more. */
+  #isSeen(what: string): boolean {
+    const times = this.#seen.get(what) ?? 0;
+    this.#seen.set(what, times + 1);
+    return times >= MOST_LOOKS;
   }
 
   async #lookAtOverlay(where: string, overlay: Locator): Promise<void> {

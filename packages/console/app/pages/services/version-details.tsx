@@ -3,6 +3,7 @@ import type { VersionDetails } from "@platform/contract/platform-api/services";
 import { Code } from "../../ui/code.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Time } from "../../ui/time.tsx";
+import { formatDuration } from "../../util/times.ts";
 import { formatBytes } from "../../util/units.ts";
 import { BreakingChanges } from "./version-changes.tsx";
 
@@ -21,7 +22,7 @@ export function VersionFacts({ of: one }: Props) {
           State:
             one.status === "LIVE" ? "Live: it accepts executions" : "Retired: it accepts no new executions",
           Resources: `${cpu} vCPU, ${memory} GB`,
-          "Time limit": `${one.timeoutSeconds} s`,
+          "Time limit": formatDuration(one.timeoutSeconds * 1_000),
           Python: one.python ?? undefined,
           Archive: one.sizeBytes === null ? undefined : formatBytes(one.sizeBytes),
           Deployed: <Time at={one.createdAt} />,

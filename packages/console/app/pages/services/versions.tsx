@@ -5,6 +5,7 @@ import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Time } from "../../ui/time.tsx";
+import { formatDuration } from "../../util/times.ts";
 import { createVersionColumn } from "./version-column.tsx";
 
 interface VersionsProps {
@@ -39,7 +40,12 @@ function createColumns(org: string, key: string): readonly Column<Version>[] {
       label: "Resources",
       cell: ({ resources: { cpu, memory } }) => `${cpu} vCPU, ${memory} GB`,
     },
-    { id: "timeout", label: "Time limit", cell: ({ timeoutSeconds }) => `${timeoutSeconds} s`, priority: 3 },
+    {
+      id: "timeout",
+      label: "Time limit",
+      cell: ({ timeoutSeconds }) => formatDuration(timeoutSeconds * 1_000),
+      priority: 3,
+    },
     { id: "created", label: "Created", cell: ({ createdAt }) => <Time at={createdAt} />, priority: 3 },
   ];
 }
