@@ -110,6 +110,10 @@ test("a service goes all the way: from its ZIP file into the marketplace, to the
       limits: { perMonth: 50_000, concurrent: 20 },
     }),
   );
+  await open(`/o/alpine-lab/services/${serviceKey}?tab=listing`);
+  await page.getByRole("tab", { name: "Listing", selected: true }).waitFor();
+  await keep(page, "listing");
+  await open(`/o/alpine-lab/services/${serviceKey}`);
   await page.getByRole("button", { name: "Publish" }).click();
   await page.getByRole("menuitem", { name: "In the marketplace" }).waitFor();
   await keep(page, "publish");
@@ -191,6 +195,9 @@ test("a service goes all the way: from its ZIP file into the marketplace, to the
   await open("/o/alpine-lab/executions");
   await page.getByRole("table", { name: "Executions", exact: true }).waitFor();
   await keep(page, "executions");
+  await open("/o/alpine-lab/members");
+  await title(page, "Members");
+  await keep(page, "members");
   await open("/o/alpine-lab/usage");
   await title(page, "Usage");
   await keep(page, "usage");
