@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { mayCall } from "../api/access.ts";
 import { pages, q } from "../api/queries.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { organisation } from "./root.ts";
@@ -45,16 +46,16 @@ const service = createRoute({
   path: "services/$key",
   validateSearch: serviceSearch,
   loaderDeps: ({ search: { tab } }) => ({ tab }),
-  loader: ({ context: { load }, params: { key }, deps: { tab } }) =>
+  loader: ({ context: { load, scope }, params: { key }, deps: { tab } }) =>
     Promise.all([
       load(q("getService", { params: { key } })),
       load(pages("listVersions", { params: { key } })),
       load(pages("listBuilds", { params: { key } })),
       ...(tab === "listing" ? [load(q("getListing", { params: { key } }))] : []),
       ...(tab === "listing" || tab === "plans" ? [load(pages("listPlans", { params: { key } }))] : []),
-      ...(tab === "subscribers"
-        ? // Who may not read it is told so by the page.
-          [load(pages("listServiceSubscriptions", { params: { key } })).catch(() => undefined)]
+      // Who may not read it is told so by the page.
+      ...(tab === "subscribers" && mayCall(scope, "listServiceSubscriptions")
+        ? [load(pages("listServiceSubscriptions", { params: { key } }))]
         : []),
     ]),
   component: lazyRouteComponent(() => import("../pages/services/service-page.tsx"), "ServicePage"),
