@@ -1,4 +1,5 @@
 import "@mantine/core/styles.layer.css";
+import "@mantine/notifications/styles.layer.css";
 import "./theme/global.css";
 import { MantineProvider, localStorageColorSchemeManager } from "@mantine/core";
 import { QueryClientProvider } from "@tanstack/react-query";

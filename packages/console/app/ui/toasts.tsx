@@ -1,4 +1,3 @@
-import "@mantine/notifications/styles.layer.css";
 import { Notifications, notifications } from "@mantine/notifications";
 import type { NotificationData } from "@mantine/notifications";
 
