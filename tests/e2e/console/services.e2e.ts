@@ -80,8 +80,16 @@ test("a service is tried with the example of its project, a wrong type is refuse
   const { serviceKey } = await world.deploy(project);
   await open(`/o/${slug}/services/${serviceKey}`);
   await page.getByRole("link", { name: "Try it" }).click();
+  const number = page.getByRole("textbox", { name: "number" });
+  await expect.poll(() => number.inputValue()).toBe("1");
+  await number.fill("one");
+  await page.getByText("A number is needed").waitFor();
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.getByText("must be integer").waitFor();
+  await number.fill("12345678901234567890");
+  await page.getByText("JSON", { exact: true }).click();
   const input = page.getByRole("textbox", { name: "Input" });
-  await expect.poll(() => input.inputValue()).toContain('"number": 1');
+  await expect.poll(() => input.inputValue()).toContain('"number": 12345678901234567890');
   await input.fill('{"data": {"number": "one"}}');
   await page.getByRole("button", { name: "Run" }).click();
   await page.getByText("/data/number").waitFor();

@@ -1,3 +1,6 @@
+import { findDefinition, isSchema } from "../../util/json-schema.ts";
+import type { Schema } from "../../util/json-schema.ts";
+
 /** A member of what a service takes or gives. */
 export interface SchemaRow {
   /** Its place, e.g. `data.tours`. */
@@ -7,8 +10,6 @@ export interface SchemaRow {
   readonly isRequired: boolean;
   readonly description: string;
 }
-
-type Schema = Readonly<Record<string, unknown>>;
 
 /** The schema is its author's: its depth and breadth are not ours to trust. */
 const MOST_DEPTH = 4;
@@ -53,7 +54,7 @@ interface Place {
 
 /** Stops when there are rows enough: definitions that name each other would multiply. */
 function collect(root: Schema, given: Schema, { path, depth }: Place, rows: SchemaRow[]): void {
-  const { properties, required } = resolve(root, given);
+  const { properties, required } = findDefinition(root, given) ?? given;
   if (!isSchema(properties) || depth > MOST_DEPTH) return;
   const needed = new Set(Array.isArray(required) ? required : []);
   for (const [name, member] of Object.entries(properties)) {
@@ -72,17 +73,4 @@ function collect(root: Schema, given: Schema, { path, depth }: Place, rows: Sche
 
 function toStep(name: string): string {
   return /^[\w-]+$/u.test(name) ? name : JSON.stringify(name);
-}
-
-/** A definition of the same document; nothing is fetched. */
-function resolve(root: Schema, schema: Schema): Schema {
-  const { $ref } = schema;
-  const name = typeof $ref === "string" ? /^#\/\$defs\/([^/]+)$/u.exec($ref)?.[1] : undefined;
-  const definitions = root["$defs"];
-  const found = name !== undefined && isSchema(definitions) ? definitions[name] : undefined;
-  return isSchema(found) ? found : schema;
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,17 +1,18 @@
-import { Button, Group, SimpleGrid, Stack, Textarea } from "@mantine/core";
+import { Button, Group, SimpleGrid, Stack } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import { toCurl, toPython } from "@platform/contract/snippets";
 import { API_PATH } from "../../api/client.ts";
 import { explainError } from "../../api/explain-error.ts";
-import { useChange } from "../../api/queries.ts";
+import { q, useChange, useFetched } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { Can } from "../../ui/can.tsx";
 import { ChoiceTabs } from "../../ui/choice-tabs.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { findBodyFault } from "./find-body-fault.ts";
+import { TryInput } from "./try-input.tsx";
 
 interface TryFormProps {
   readonly serviceKey: string;
@@ -21,14 +22,15 @@ interface TryFormProps {
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
 }
 
-/** The body of a start as JSON, sent digit by digit as it was typed, and the same start for elsewhere. */
+/** The body of a start, sent digit by digit as it was typed, and the same start for elsewhere. */
 export function TryForm({ serviceKey, version, example, inputSchema }: TryFormProps) {
   const { id: organizationId, slug: org } = useOrganisation();
   const navigate = useNavigate();
   const [text, setText] = useState(example);
   const [error, setError] = useState<unknown>(null);
   const start = useChange("startJob", { refresh: ["listExecutions", "countExecutions"] });
-  const fault = findBodyFault(text);
+  const { data: configuration } = useFetched(q("getConfiguration", {}));
+  const fault = findBodyFault(text, configuration?.limits.inputBytes ?? null);
   const fields = error === null ? [] : explainError(error).fields;
   const query = { serviceKey, version };
   const run = () => {
@@ -41,17 +43,15 @@ export function TryForm({ serviceKey, version, example, inputSchema }: TryFormPr
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Stack>
-        <Textarea
-          label="Input"
-          description="data is what run works on, params how"
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          error={fault ?? fields.map(({ path, message }) => `${path} ${message}`.trim()).join("\n")}
-          autosize
-          minRows={12}
-          maxRows={30}
-          spellCheck={false}
-          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 13 } }}
+        <TryInput
+          schema={inputSchema}
+          text={text}
+          change={(next) => {
+            setText(next);
+            setError(null);
+          }}
+          fault={fault}
+          errors={fields}
         />
         {error !== null && fields.length === 0 && <Failure error={error} />}
         <Group justify="flex-end">

@@ -1,0 +1,63 @@
+import { SegmentedControl, Stack, Textarea } from "@mantine/core";
+import { useState } from "react";
+import type { FieldError } from "@platform/contract/problems";
+import { hasFields, SchemaFields } from "../../schema-form/schema-fields.tsx";
+import type { Schema } from "../../util/json-schema.ts";
+
+interface TryInputProps {
+  /** null: `run` has no type hints. */
+  readonly schema: Schema | null;
+  /** JSON text of the input. */
+  readonly text: string;
+  readonly change: (text: string) => void;
+  /** Why it cannot be sent; null: it can. */
+  readonly fault: string | null;
+  /** What the platform has refused of it. */
+  readonly errors: readonly FieldError[];
+}
+
+/** The input as fields or as JSON: two views of one text. */
+export function TryInput({ schema, text, change, fault, errors }: TryInputProps) {
+  const [view, setView] = useState<"form" | "json">("form");
+  const isForm = view === "form" && fault === null && hasFields(schema, text);
+  return (
+    <Stack gap="sm">
+      {schema !== null && (
+        <SegmentedControl
+          aria-label="Show the input as"
+          value={isForm ? "form" : "json"}
+          onChange={(next) => setView(next === "form" ? "form" : "json")}
+          data={[
+            { value: "form", label: "Form", disabled: fault !== null || !hasFields(schema, text) },
+            { value: "json", label: "JSON" },
+          ]}
+          style={{ alignSelf: "flex-start" }}
+        />
+      )}
+      {isForm && schema !== null ? (
+        <SchemaFields schema={schema} text={text} change={change} errors={toMap(errors)} />
+      ) : (
+        <Textarea
+          label="Input"
+          description="data is what run works on, params how"
+          value={text}
+          onChange={(event) => {
+            // Else the fields would take the place of what is being typed, as soon as it is JSON.
+            setView("json");
+            change(event.currentTarget.value);
+          }}
+          error={fault ?? errors.map(({ path, message }) => `${path} ${message}`.trim()).join("\n")}
+          autosize
+          minRows={12}
+          maxRows={30}
+          spellCheck={false}
+          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 13 } }}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function toMap(errors: readonly FieldError[]): ReadonlyMap<string, string> {
+  return new Map(errors.map(({ path, message }) => [path.replace(/^#/u, ""), message]));
+}
