@@ -207,6 +207,7 @@ test("a service goes all the way: from its ZIP file into the marketplace, to the
 
 /** Pages may not read the clipboard, so the reference is pasted into the input. */
 async function startByReference(page: Page): Promise<void> {
+  await page.getByText("JSON", { exact: true }).click();
   const input = page.getByRole("textbox", { name: "Input" });
   await expect.poll(() => input.inputValue()).toContain("Salzburg");
   await input.fill('{\n  "dataRef": ');

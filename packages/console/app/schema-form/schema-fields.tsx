@@ -3,6 +3,8 @@ import { useState } from "react";
 import { editJson } from "../util/edit-json.ts";
 import type { JsonPath } from "../util/edit-json.ts";
 import { parseExact } from "../util/exact-json.ts";
+import type { ExactValue } from "../util/exact-json.ts";
+import { asSchema } from "../util/json-schema.ts";
 import type { Schema } from "../util/json-schema.ts";
 import { listFields } from "./list-fields.ts";
 import type { Field } from "./list-fields.ts";
@@ -19,11 +21,20 @@ interface SchemaFieldsProps {
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/** Whether a text can be shown in fields. */
+/** Whether a text can be shown in fields: not where it says more than the schema, e.g. `dataRef` in place of `data`. */
 export function hasFields(schema: Schema | null, text: string): boolean {
   if (schema === null || text.length > MOST_CHARACTERS) return false;
   const value = parseExact(text);
-  return value?.kind === "object" && listFields(schema, value).fields.length > 0;
+  if (value?.kind !== "object") return false;
+  const known = asSchema(schema["properties"]);
+  return (
+    [...value.members].every(([name, member]) => Object.hasOwn(known, name) || isEmpty(member)) &&
+    listFields(schema, value).fields.length > 0
+  );
+}
+
+function isEmpty(value: ExactValue): boolean {
+  return value.kind === "object" && value.members.size === 0;
 }
 
 /** A JSON text as fields, made of its schema: what they change is changed in the text alone, so that numbers keep their digits. */
