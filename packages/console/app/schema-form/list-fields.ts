@@ -4,7 +4,7 @@ import { asSchema, findDefinition, isSchema } from "../util/json-schema.ts";
 import type { Schema } from "../util/json-schema.ts";
 
 /** What edits one part of a value. */
-export type Control =
+type Control =
   | { readonly kind: "text" | "number" | "json" }
   /** JSON texts to choose from. */
   | { readonly kind: "choice"; readonly options: readonly string[] }
