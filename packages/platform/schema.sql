@@ -496,6 +496,8 @@ create table listing (
   icon text,
   example_input jsonb,
   changed_at timestamp(3) with time zone not null default now(),
+  description text,
+  search tsvector generated always as (to_tsvector('simple'::regconfig, "left"(description, 10000))) stored,
   constraint listing_service FOREIGN KEY (service_key) REFERENCES service(key),
   constraint listing_pkey PRIMARY KEY (service_key)
 );

@@ -18,7 +18,8 @@ export const listingCommand = defineCommand({
   summary: "Show or change what the marketplace shows of a service",
   description: [
     "Without options, shows it; what is not given stays. Without a service, that of the project in this folder.",
-    "The description is the project's 'descriptionFile'. Seen at once where the service is published.",
+    "The description is the project's 'descriptionFile', unless the console was given another one.",
+    "Seen at once where the service is published.",
   ],
   arguments: { service: { description: "Name or key of the service", required: false } },
   options: {

@@ -168,7 +168,7 @@ function createZip(text: string) {
 }
 
 function createListings(): Pick<Handlers, "getListing" | "putListing"> {
-  const none = { summary: "", tags: [], icon: null, contact: null, exampleInput: null };
+  const none = { summary: "", tags: [], icon: null, contact: null, exampleInput: null, description: null };
   let listing: Listing = { ...none, title: "demo", changedAt: null };
   return {
     getListing: () => ({ status: 200, body: listing }),

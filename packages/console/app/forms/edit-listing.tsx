@@ -5,33 +5,45 @@ import { useChange } from "../api/queries.ts";
 import { TagsField, TextAreaField, TextField } from "./fields.tsx";
 import type { FormValues } from "./form-values.ts";
 import { IconField } from "./icon-field.tsx";
+import { MarkdownField } from "./markdown-field.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
 
 interface EditListingProps {
   readonly serviceKey: string;
   readonly listing: Listing;
+  /** Markdown of the newest version, which is shown where the listing has none of its own. */
+  readonly readme: string;
+  /** What was being written in this tab; null: nothing. */
+  readonly kept: FormValues | null;
+  readonly keep: (values: FormValues) => void;
+  readonly onDone: () => void;
+}
+
+/** A listing as the fields of the form hold it. */
+function toValues({ changedAt: _changedAt, exampleInput, ...listing }: Listing): FormValues {
+  return {
+    ...listing,
+    contact: listing.contact ?? "",
+    description: listing.description ?? "",
+    exampleInput: exampleInput === null ? "" : JSON.stringify(exampleInput, null, 2),
+  };
 }
 
 /** What a service shows of itself. The platform takes the whole of it: an empty field is an empty part. */
-export function EditListing({ serviceKey, listing }: EditListingProps) {
+export function EditListing({ serviceKey, listing, readme, kept, keep, onDone }: EditListingProps) {
   const change = useChange("putListing", {
     done: "Saved.",
     refresh: ["getListing", "getMarketplaceEntry", "listMarketplace"],
   });
-  const { title, summary, tags, icon, contact, exampleInput } = listing;
   return (
     <SchemaBackedForm<BodyOf<"putListing">>
-      // What was saved is what the next change begins with.
-      key={listing.changedAt}
+      // What was saved, or is left of a draft that was thrown away, is what the next change begins with.
+      key={`${listing.changedAt ?? ""} ${kept === null ? "" : "draft"}`}
       schema={MARKETPLACE_API.putListing.body}
-      initial={{
-        title,
-        summary,
-        tags,
-        icon,
-        contact: contact ?? "",
-        exampleInput: exampleInput === null ? "" : JSON.stringify(exampleInput, null, 2),
-      }}
+      initial={toValues(listing)}
+      kept={kept}
+      keep={keep}
+      onDone={onDone}
       prepare={toListing}
       submitLabel="Save"
       submit={(body) => change.run({ params: { key: serviceKey }, body })}
@@ -44,6 +56,12 @@ export function EditListing({ serviceKey, listing }: EditListingProps) {
         description="What it can be found by: lower-case letters, digits and hyphens"
       />
       <TextField name="contact" label="Contact" description="An email address or an https URL" />
+      <MarkdownField
+        name="description"
+        label="Description"
+        description="Markdown. Empty: that of the newest version, which descriptionFile of platform.json names"
+        otherwise={readme}
+      />
       <IconField name="icon" label="Icon" />
       <TextAreaField
         name="exampleInput"
@@ -55,8 +73,13 @@ export function EditListing({ serviceKey, listing }: EditListingProps) {
   );
 }
 
-function toListing({ contact, exampleInput, ...values }: FormValues): FormValues {
-  return { ...values, contact: contact === "" ? null : contact, exampleInput: readJson(exampleInput) };
+function toListing({ contact, description, exampleInput, ...values }: FormValues): FormValues {
+  return {
+    ...values,
+    contact: contact === "" ? null : contact,
+    description: description === "" ? null : description,
+    exampleInput: readJson(exampleInput),
+  };
 }
 
 /** What cannot be read stays text, which the schema refuses. */

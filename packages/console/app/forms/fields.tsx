@@ -12,7 +12,8 @@ import {
 import type { ReactNode } from "react";
 import { useFormContext } from "./schema-backed-form.tsx";
 
-interface FieldProps {
+/** What every field takes. */
+export interface FieldProps {
   /** Name of the property in the body. */
   readonly name: string;
   readonly label: string;
@@ -22,7 +23,8 @@ interface FieldProps {
   readonly hasFocus?: boolean;
 }
 
-function useField(
+/** What an input gets to be a field of the form around it. */
+export function useField(
   { name, label, description, isRequired, hasFocus }: FieldProps,
   type: "input" | "checkbox" = "input",
 ) {
@@ -98,16 +100,17 @@ interface NumberFieldProps extends FieldProps {
   readonly max?: number;
   /** Behind the number: " days". */
   readonly suffix?: string;
+  readonly isDecimal?: boolean;
 }
 
-/** A whole number. */
-export function NumberField({ min, max, suffix, ...field }: NumberFieldProps) {
+/** A number, a whole one by default. */
+export function NumberField({ min, max, suffix, isDecimal = false, ...field }: NumberFieldProps) {
   const { key, props } = useField(field);
   return (
     <NumberInput
       key={key}
       {...props}
-      allowDecimal={false}
+      allowDecimal={isDecimal}
       {...(min === undefined ? {} : { min })}
       {...(max === undefined ? {} : { max })}
       {...(suffix === undefined ? {} : { suffix })}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { APPLICATIONS_API } from "@platform/contract/platform-api/applications";
-import { findErrors, sortByField, toBody } from "./form-values.ts";
+import { findErrors, listFieldNames, sortByField, toBody, toFields, withoutEmpty } from "./form-values.ts";
 
 const SCHEMA = APPLICATIONS_API.createApplication.body;
 const FIELDS = new Set(["name"]);
@@ -26,4 +26,21 @@ test("an error within a field is shown at the field", () => {
   expect(sortByField([{ path: "/scopes/1", message: "is not one of them" }], new Set(["scopes"]))).toEqual({
     scopes: "Is not one of them",
   });
+});
+
+test("a field within a part of the body gets its own errors", () => {
+  const names = new Set(listFieldNames({ name: "", tags: ["a"], limits: { perMonth: "" } }));
+  expect([...names]).toEqual(["name", "tags", "limits.perMonth"]);
+  expect(sortByField([{ path: "/limits/perMonth", message: "must be >= 1" }], names)).toEqual({
+    "limits.perMonth": "Must be >= 1",
+  });
+});
+
+test("what is left empty is not sent, nor a part of which nothing is filled in", () => {
+  const values = { a: "", b: 0, c: null, d: [], e: { f: "", g: { h: [] } }, i: { j: "", k: ["l"] } };
+  expect(withoutEmpty(values)).toEqual({ b: 0, c: null, i: { k: ["l"] } });
+});
+
+test("what is null is an empty field", () => {
+  expect(toFields({ a: null, b: 0, c: { d: null, e: [] } })).toEqual({ a: "", b: 0, c: { d: "", e: [] } });
 });

@@ -43,3 +43,35 @@ export function sortByField(
 function toSentence(message: string): string {
   return message.charAt(0).toUpperCase() + message.slice(1);
 }
+
+/** Names of all fields, those within a part of the body with the name of their part: `limits.perMonth`. */
+export function listFieldNames(values: FormValues, within = ""): readonly string[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? listFieldNames(value as FormValues, `${within}${name}.`)
+      : [`${within}${name}`],
+  );
+}
+
+/** The values without what is left empty, at any depth: no text, no list item, no field. */
+export function withoutEmpty(values: FormValues): FormValues {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => {
+      if (value === "" || value === undefined) return [];
+      if (Array.isArray(value)) return value.length === 0 ? [] : [[name, value]];
+      if (typeof value !== "object" || value === null) return [[name, value]];
+      const rest = withoutEmpty(value as FormValues);
+      return Object.keys(rest).length === 0 ? [] : [[name, rest]];
+    }),
+  );
+}
+
+/** The values as fields hold them: what is null is an empty field. */
+export function toFields(values: object): FormValues {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]: [string, unknown]) => {
+      if (value === null) return [name, ""];
+      return [name, typeof value === "object" && !Array.isArray(value) ? toFields(value) : value];
+    }),
+  );
+}

@@ -8,7 +8,7 @@ import { explainError } from "../api/explain-error.ts";
 import type { ExplainedError } from "../api/explain-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { createKey } from "../util/keys.ts";
-import { findErrors, sortByField, toBody } from "./form-values.ts";
+import { findErrors, listFieldNames, sortByField, toBody } from "./form-values.ts";
 import type { FormValues } from "./form-values.ts";
 
 const [FormProvider, useContext, useForm] = createFormContext<FormValues>();
@@ -29,6 +29,10 @@ interface SchemaBackedFormProps<Body> {
   /** Called when it was accepted. */
   readonly onDone?: () => void;
   readonly onCancel?: () => void;
+  /** Gets what the fields hold whenever it changes, and keeps it: then nothing is asked before the page is left. */
+  readonly keep?: (values: FormValues) => void;
+  /** What was kept; default: `initial`. */
+  readonly kept?: FormValues | null;
   /** Fields of fields.tsx. */
   readonly children: ReactNode;
 }
@@ -38,8 +42,8 @@ interface SchemaBackedFormProps<Body> {
  * before unsaved input is left.
  */
 export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
-  const { schema, initial, prepare = toBody, submitLabel, submit, onDone, onCancel, children } = props;
-  const form = useForm({ mode: "uncontrolled", initialValues: initial });
+  const { schema, initial, prepare = toBody, submitLabel, submit, onDone, keep, children } = props;
+  const form = useKeptForm(props);
   const element = useRef<HTMLFormElement>(null);
   const [key] = useState(createKey);
   const [failure, setFailure] = useState<ExplainedError | null>(null);
@@ -57,7 +61,7 @@ export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
   const send = async (event: FormEvent) => {
     event.preventDefault();
     if (isSending) return;
-    const names = new Set(Object.keys(initial));
+    const names = new Set(listFieldNames(initial));
     const body = prepare(form.getValues());
     const errors = sortByField(findErrors(schema, body), names);
     if (Object.keys(errors).length > 0) return show(errors, null);
@@ -81,20 +85,42 @@ export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
         <Stack>
           {children}
           {failure !== null && <FormFailure failure={failure} />}
-          <Group justify="flex-end">
-            {onCancel !== undefined && (
-              <Button variant="default" onClick={onCancel}>
-                Cancel
-              </Button>
-            )}
-            <Button type="submit" loading={isSending}>
-              {submitLabel}
-            </Button>
-          </Group>
+          <Buttons submitLabel={submitLabel} isSending={isSending} onCancel={props.onCancel} />
         </Stack>
       </form>
-      <UnsavedInput isDirty={() => !wasSent.current && form.isDirty()} />
+      {keep === undefined && <UnsavedInput isDirty={() => !wasSent.current && form.isDirty()} />}
     </FormProvider>
+  );
+}
+
+type Kept = Pick<SchemaBackedFormProps<never>, "initial" | "keep" | "kept">;
+
+function useKeptForm({ initial, keep, kept }: Kept): ReturnType<typeof useForm> {
+  return useForm({
+    mode: "uncontrolled",
+    initialValues: kept ?? initial,
+    ...(keep === undefined ? {} : { onValuesChange: keep }),
+  });
+}
+
+interface ButtonsProps {
+  readonly submitLabel: string;
+  readonly isSending: boolean;
+  readonly onCancel: (() => void) | undefined;
+}
+
+function Buttons({ submitLabel, isSending, onCancel }: ButtonsProps) {
+  return (
+    <Group justify="flex-end">
+      {onCancel !== undefined && (
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+      )}
+      <Button type="submit" loading={isSending}>
+        {submitLabel}
+      </Button>
+    </Group>
   );
 }
 

@@ -61,6 +61,27 @@ const service = createRoute({
   component: lazyRouteComponent(() => import("../pages/services/service-page.tsx"), "ServicePage"),
 });
 
+const settingsSearch = search({
+  tab: oneOf("runs", "kept", "variables", "deletion"),
+  new: oneOf("variable", "secret"),
+  set: text(),
+});
+
+const settings = createRoute({
+  getParentRoute: () => organisation,
+  path: "services/$key/settings",
+  validateSearch: settingsSearch,
+  loader: ({ context: { load }, params: { key } }) =>
+    Promise.all([
+      load(q("getService", { params: { key } })),
+      load(q("getPolicy", { params: { key } })),
+      load(pages("listVariables", { params: { key } })),
+      load(pages("listSecrets", { params: { key } })),
+      load(pages("listVersions", { params: { key } })),
+    ]),
+  component: lazyRouteComponent(() => import("../pages/services/settings-page.tsx"), "ServiceSettingsPage"),
+});
+
 const version = createRoute({
   getParentRoute: () => organisation,
   path: "services/$key/versions/$version",
@@ -75,4 +96,4 @@ const version = createRoute({
 });
 
 /** Services, their versions and builds. */
-export const serviceRoutes = [services, newService, service, tryService, version] as const;
+export const serviceRoutes = [services, newService, service, tryService, settings, version] as const;

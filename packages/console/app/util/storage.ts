@@ -29,3 +29,24 @@ export function store(name: keyof typeof STORED, value: string): void {
     // Private windows of some browsers refuse: it is forgotten with the page.
   }
 }
+
+const DRAFT = "platform.draft.";
+
+/** What was being written in this tab when its page was left or loaded again; null: nothing. Of others nothing is found: `name` has the user. */
+export function readDraft(name: string): unknown {
+  try {
+    return JSON.parse(sessionStorage.getItem(DRAFT + name) ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps it until the tab is closed; undefined: there is nothing to keep any more. */
+export function keepDraft(name: string, draft: unknown): void {
+  try {
+    if (draft === undefined) sessionStorage.removeItem(DRAFT + name);
+    else sessionStorage.setItem(DRAFT + name, JSON.stringify(draft));
+  } catch {
+    // As above: it is forgotten with the page.
+  }
+}

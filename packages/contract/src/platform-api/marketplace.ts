@@ -41,11 +41,17 @@ const Details = {
   exampleInput: Nullable(ExampleInput, { description: "The body of a start to try; null: none" }),
 };
 
+const Description = Nullable(Type.String({ minLength: 1, maxLength: 65_536 }), {
+  description:
+    "Markdown that is shown instead of the latest version's `descriptionFile`; null: that file is shown",
+});
+
 /** What a service shows of itself, as its provider edits it. */
 const ListingSchema = Type.Object(
   {
     ...Shown,
     ...Details,
+    description: Description,
     changedAt: Nullable(Timestamp("When it was changed"), {
       description:
         "When it was last changed; null: nobody has written it yet, its title is the service's name",
@@ -65,12 +71,12 @@ const PutListingSchema = Type.Object(
     icon: Type.Optional(Shown.icon),
     contact: Type.Optional(Details.contact),
     exampleInput: Type.Optional(Details.exampleInput),
+    description: Type.Optional(Description),
   },
   {
     additionalProperties: false,
     title: "PutListingRequest",
-    description:
-      "The whole listing: what is absent is empty. The description is the project's `descriptionFile`",
+    description: "The whole listing: what is absent is empty",
   },
 );
 
@@ -105,7 +111,8 @@ const EntrySchema = Type.Object(
     ...Card,
     ...Details,
     description: Type.String({
-      description: "Markdown of the latest version's `descriptionFile`; untrusted: show it sanitised",
+      description:
+        "Markdown of the listing, else of the latest version's `descriptionFile`; untrusted: show it sanitised",
     }),
     versions: Type.Array(OfferedVersionSchema, {
       description: "Live versions, the highest first; at most 100",

@@ -74,6 +74,7 @@ describe("a listing", () => {
       icon: null,
       contact: null,
       exampleInput: null,
+      description: null,
       changedAt: null,
     });
     const listing = {
@@ -83,11 +84,17 @@ describe("a listing", () => {
       icon: PNG,
       contact: "ada@example.org",
       exampleInput: { data: { n: 3, deep: [1, { x: null }] } },
+      description: "# Fresh\n\nNumbers of *today*.",
     };
     await call(provider, `PUT ${path}`, listing);
     expect((await call(provider, `GET ${path}`)).body).toEqual({ ...listing, changedAt: expect.any(String) });
     await call(provider, `PUT ${path}`, { title: "Only this" });
-    expect((await call(provider, `GET ${path}`)).body).toMatchObject({ summary: "", tags: [], icon: null });
+    expect((await call(provider, `GET ${path}`)).body).toMatchObject({
+      summary: "",
+      tags: [],
+      icon: null,
+      description: null,
+    });
   });
 
   test.each([
@@ -105,6 +112,8 @@ describe("a listing", () => {
     ["an oversize icon", { title: "x", icon: `data:image/png;base64,${"A".repeat(17_000)}` }],
     ["a contact that runs scripts", { title: "x", contact: "javascript:alert(1)" }],
     ["a contact that leaves its attribute", { title: "x", contact: 'https://e.org/"onclick="a' }],
+    ["an empty description", { title: "x", description: "" }],
+    ["an oversize description", { title: "x", description: "x".repeat(65_537) }],
     ["an example that no start takes", { title: "x", exampleInput: { other: {} } }],
     ["what only the platform sets", { title: "x", changedAt: "2026-11-22 10:00:00" }],
   ])("with %s is refused", async (_what, body) => {
@@ -135,6 +144,18 @@ describe("the marketplace", () => {
     expect(await search(consumer, "q=sheep+quaternions+geometry")).toEqual([]);
     expect(await search(consumer, "tag=geometry")).toEqual(["beta"]);
     expect(await search(consumer, "tag=geo")).toEqual([]);
+  });
+
+  test("shows the description of the listing in place of the version's, and finds its words instead", async () => {
+    const described = await offer("delta", { title: "Delta", description: "It *telescopes* sums." });
+    await describeVersion(described, "1.1.0", "It unfolds products.");
+    const read = async () => (await call(consumer, `GET /marketplace/${described.serviceKey}`)).body;
+    expect(await read()).toMatchObject({ description: "It *telescopes* sums." });
+    expect(await search(consumer, "q=telescopes")).toEqual(["delta"]);
+    expect(await search(consumer, "q=unfolds")).toEqual([]);
+    await call(provider, `PUT /services/${described.serviceKey}/listing`, { title: "Delta" });
+    expect(await read()).toMatchObject({ description: "It unfolds products." });
+    expect(await search(consumer, "q=unfolds")).toEqual(["delta"]);
   });
 
   test("finds only what has a plan without a price, where that is asked", async () => {

@@ -17,6 +17,8 @@ export interface ListingTerms {
   /** A data URL. */
   readonly icon: string | null;
   readonly exampleInput: ExampleInput | null;
+  /** Markdown; null: that of the latest version is shown. */
+  readonly description: string | null;
 }
 
 /** A listing; of a service that has none: its name, and nothing else. */
@@ -39,7 +41,7 @@ export interface ListingStore {
 export const SHOWN_COLUMNS = `coalesce(l.title, s.name) as title, coalesce(l.summary, '') as summary,
   coalesce(l.tags, '{}') as tags, l.icon`;
 
-const COLUMNS = `${SHOWN_COLUMNS}, l.contact, l.example_input as "exampleInput", ${selectMilliseconds("l.changed_at")} as "changedAt"`;
+const COLUMNS = `${SHOWN_COLUMNS}, l.contact, l.example_input as "exampleInput", l.description, ${selectMilliseconds("l.changed_at")} as "changedAt"`;
 
 /** The store of listings in PostgreSQL. */
 export function createListingStore(database: Database): ListingStore {
@@ -56,18 +58,19 @@ export function createListingStore(database: Database): ListingStore {
     },
     put: async (organisationId, serviceKey, listing) => {
       if (!isUuid(serviceKey)) return null;
-      const { title, summary, tags, contact, icon, exampleInput } = listing;
+      const { title, summary, tags, contact, icon, exampleInput, description } = listing;
       const example = exampleInput === null ? null : JSON.stringify(exampleInput);
       const [row] = await database.query<ListingRecord>({
-        text: `insert into listing as l (service_key, title, summary, tags, contact, icon, example_input)
-          select s.key, $3, $4, $5::text[], $6, $7, $8::jsonb from service s where s.key = $1 and s.organisation_id = $2
+        text: `insert into listing as l (service_key, title, summary, tags, contact, icon, example_input, description)
+          select s.key, $3, $4, $5::text[], $6, $7, $8::jsonb, $9 from service s where s.key = $1 and s.organisation_id = $2
           -- A service may be deleted meanwhile, which the key of the new row would run into.
           for key share of s
           on conflict (service_key) do update set title = excluded.title, summary = excluded.summary, tags = excluded.tags,
-            contact = excluded.contact, icon = excluded.icon, example_input = excluded.example_input, changed_at = now()
-          returning l.title, l.summary, l.tags, l.icon, l.contact, l.example_input as "exampleInput",
+            contact = excluded.contact, icon = excluded.icon, example_input = excluded.example_input,
+            description = excluded.description, changed_at = now()
+          returning l.title, l.summary, l.tags, l.icon, l.contact, l.example_input as "exampleInput", l.description,
             ${selectMilliseconds("l.changed_at")} as "changedAt"`,
-        values: [serviceKey, organisationId, title, summary, tags, contact, icon, example],
+        values: [serviceKey, organisationId, title, summary, tags, contact, icon, example, description],
         audited: ["listing.put"],
         idempotent: true,
       });

@@ -10,7 +10,7 @@ import { readCurrent } from "./plans.ts";
 import type { PlanRecord } from "./plans.ts";
 
 /** A service that can be subscribed to, as lists show it. */
-export interface CardRecord extends Omit<ListingTerms, "contact" | "exampleInput"> {
+export interface CardRecord extends Omit<ListingTerms, "contact" | "exampleInput" | "description"> {
   readonly serviceKey: string;
   readonly serviceName: string;
   readonly providerName: string;
@@ -37,7 +37,7 @@ interface OwnSubscription {
 
 /** A service that can be subscribed to, with all that is shown of it: nothing of its code or its other subscribers. */
 export interface EntryRecord extends CardRecord, Pick<ListingTerms, "contact" | "exampleInput"> {
-  /** Markdown. */
+  /** Markdown: the listing's, else the latest version's. */
   readonly description: string;
   /** For how many days results and logs are kept; null: as the platform keeps others. */
   readonly resultDays: number | null;
@@ -105,7 +105,7 @@ const CARD_COLUMNS = `s.key as "serviceKey", s.name as "serviceName", o.name as 
 
 /** What the words are looked for in; the weights are those of `ts_rank`. */
 const SEARCHED = `setweight(to_tsvector('simple', concat_ws(' ', s.name, l.title, array_to_string(l.tags, ' '))), 'A')
-  || setweight(to_tsvector('simple', coalesce(l.summary, '')), 'B') || v.search`;
+  || setweight(to_tsvector('simple', coalesce(l.summary, '')), 'B') || coalesce(l.search, v.search)`;
 
 async function findForClient(
   database: Database,
@@ -190,7 +190,7 @@ async function findOffer(
 ): Promise<EntryRecord | null> {
   if (!isUuid(serviceKey)) return null;
   const [row] = await database.query<Omit<EntryRecord, "plans" | "versions" | "subscriptions">>({
-    text: `select ${CARD_COLUMNS}, l.contact, l.example_input as "exampleInput", v.description,
+    text: `select ${CARD_COLUMNS}, l.contact, l.example_input as "exampleInput", coalesce(l.description, v.description) as description,
         s.result_days as "resultDays", s.log_days as "logDays", v.input_schema as "inputSchema", v.output_schema as "outputSchema" ${OFFERED} and s.key = $2`,
     values: [organisationId, serviceKey],
     idempotent: true,

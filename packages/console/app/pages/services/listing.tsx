@@ -6,6 +6,7 @@ import { pages, q, useFetched, useLoaded, useLoadedPages } from "../../api/queri
 import { useOrganisation } from "../../api/scope.tsx";
 import { EditListing } from "../../forms/edit-listing.tsx";
 import { useRefusal } from "../../ui/can.tsx";
+import { FoundDraft, useDraft } from "../../ui/draft.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 
@@ -16,6 +17,7 @@ export function Listing({ service }: { readonly service: Service }) {
   const refusal = useRefusal("putListing");
   const listing = useLoaded(q("getListing", { params: { key } }));
   const plans = useLoadedPages(pages("listPlans", { params: { key } }));
+  const draft = useDraft(`listing.${key}`, listing.changedAt);
   const { data: version } = useFetched(q("getVersion", { params: { key, version: latestVersion ?? "" } }), {
     isActive: latestVersion !== null,
   });
@@ -26,7 +28,17 @@ export function Listing({ service }: { readonly service: Service }) {
           Edit
         </Title>
         {refusal === null ? (
-          <EditListing serviceKey={key} listing={listing} />
+          <>
+            <FoundDraft draft={draft} />
+            <EditListing
+              serviceKey={key}
+              listing={listing}
+              readme={version?.readme ?? ""}
+              kept={draft.found}
+              keep={draft.keep}
+              onDone={draft.forget}
+            />
+          </>
         ) : (
           <Text c="dimmed">{refusal}</Text>
         )}
@@ -41,7 +53,7 @@ export function Listing({ service }: { readonly service: Service }) {
             Open its page in the marketplace
           </AppLink>
         )}
-        <Preview listing={listing} readme={version?.readme ?? ""} />
+        <Preview listing={{ ...listing, ...draft.entered }} readme={version?.readme ?? ""} />
       </Stack>
     </SimpleGrid>
   );
@@ -49,13 +61,16 @@ export function Listing({ service }: { readonly service: Service }) {
 
 /** What a good offer has, and this one lacks: a sentence each. */
 function listLacks(
-  { summary }: ListingShape,
+  { summary, description }: ListingShape,
   plans: readonly Plan[],
   version: VersionDetails | undefined,
 ): readonly string[] {
   const checks: readonly (readonly [boolean, string])[] = [
     [version === undefined, "No version is live: nobody can find it."],
-    [version?.readme === "", "The project has no description: descriptionFile of platform.json names it."],
+    [
+      version?.readme === "" && description === null,
+      "There is no description, neither here nor in the project.",
+    ],
     [version?.inputSchema === null, "The input has no schema: type hints of run give it a form and clients."],
     [summary === "", "There is no summary."],
     [plans.length === 0, "There is no plan: publishing in the marketplace makes a free one."],
@@ -76,6 +91,9 @@ function Lacks({ of: sentences }: { readonly of: readonly string[] }) {
 
 function Preview({ listing, readme }: { readonly listing: ListingShape; readonly readme: string }) {
   const { title, summary, tags, icon } = listing;
+  // Of a field that was emptied, it is an empty text.
+  const description = listing.description ?? "";
+  const shown = description.trim() === "" ? readme : description;
   return (
     <Paper component="article" withBorder p="lg" radius="md" aria-label="Preview">
       <Stack gap="sm">
@@ -85,7 +103,7 @@ function Preview({ listing, readme }: { readonly listing: ListingShape; readonly
         </Text>
         {summary !== "" && <Text c="dimmed">{summary}</Text>}
         {tags.length > 0 && <Text fz="sm">{tags.join(", ")}</Text>}
-        {readme === "" ? <Text c="dimmed">There is no description.</Text> : <Markdown text={readme} />}
+        {shown === "" ? <Text c="dimmed">There is no description.</Text> : <Markdown text={shown} />}
       </Stack>
     </Paper>
   );

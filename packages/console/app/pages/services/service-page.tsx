@@ -68,6 +68,9 @@ function ServiceActions({ service, hasVersions }: ServiceActionsProps) {
   return (
     <>
       <CopyAs op="getService" request={{ params: { key } }} id={key} />
+      <ButtonLink to="/o/$org/services/$key/settings" params={{ org, key }} variant="default">
+        Settings
+      </ButtonLink>
       {!hasVersions && <Delete serviceKey={key} name={name} />}
       <Publish service={service} />
       {latestVersion !== null && (

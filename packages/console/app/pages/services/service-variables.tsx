@@ -1,0 +1,197 @@
+import { Group, Stack, Text, Title } from "@mantine/core";
+import { pages, useChange, useLoadedPages } from "../../api/queries.ts";
+import type { ItemOf } from "../../api/client.ts";
+import { SetServiceSecret, SetServiceVariable } from "../../forms/set-service-variable.tsx";
+import { DataTable } from "../../table/data-table.tsx";
+import type { Column } from "../../table/data-table.tsx";
+import { ConfirmButton } from "../../ui/confirm.tsx";
+import { RoutedDialog } from "../../ui/dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { OpenButton } from "../../ui/open-button.tsx";
+import { Changed } from "../settings/changed.tsx";
+
+type Variable = ItemOf<"listVariables">;
+type Secret = ItemOf<"listSecrets">;
+
+interface ServiceVariablesProps {
+  readonly serviceKey: string;
+  /** The variable or secret that gets another value, of the URL: `variable:NAME`. */
+  readonly setting: string | undefined;
+}
+
+/** What runs of the service find in their environment. */
+export function ServiceVariables({ serviceKey, setting }: ServiceVariablesProps) {
+  const [kind, name] = setting?.split(":") ?? [];
+  return (
+    <Stack gap="xl">
+      <PlainVariables serviceKey={serviceKey} />
+      <Secrets serviceKey={serviceKey} />
+      {setting !== undefined && name !== undefined && (
+        <RoutedDialog title={`Another value of ${name}`} when={["set", setting]}>
+          {(close) =>
+            kind === "secret" ? (
+              <SetServiceSecret serviceKey={serviceKey} name={name} close={close} />
+            ) : (
+              <SetServiceVariable serviceKey={serviceKey} name={name} close={close} />
+            )
+          }
+        </RoutedDialog>
+      )}
+    </Stack>
+  );
+}
+
+const NewVariable = () => (
+  <OpenButton op="putVariable" set={{ new: "variable" }} size="xs">
+    New variable
+  </OpenButton>
+);
+
+const NewSecret = () => (
+  <OpenButton op="putSecret" set={{ new: "secret" }} size="xs">
+    New secret
+  </OpenButton>
+);
+
+function PlainVariables({ serviceKey }: { readonly serviceKey: string }) {
+  const variables = useLoadedPages(pages("listVariables", { params: { key: serviceKey } }));
+  return (
+    <section>
+      <Group justify="space-between" mb="sm">
+        <Title order={2} fz="lg">
+          Variables
+        </Title>
+        <NewVariable />
+      </Group>
+      <DataTable
+        label="Variables"
+        columns={createVariableColumns(serviceKey)}
+        rows={variables}
+        rowKey={({ name }) => name}
+        empty={
+          <EmptyState title="No variables" action={<NewVariable />} command="platform variables set">
+            Runs find them in their environment. Members read their values, and logs may show them.
+          </EmptyState>
+        }
+      />
+      <RoutedDialog title="New variable" when={["new", "variable"]}>
+        {(close) => <SetServiceVariable serviceKey={serviceKey} name={null} close={close} />}
+      </RoutedDialog>
+    </section>
+  );
+}
+
+function Secrets({ serviceKey }: { readonly serviceKey: string }) {
+  const secrets = useLoadedPages(pages("listSecrets", { params: { key: serviceKey } }));
+  return (
+    <section>
+      <Group justify="space-between" mb="sm">
+        <Title order={2} fz="lg">
+          Secrets
+        </Title>
+        <NewSecret />
+      </Group>
+      <DataTable
+        label="Secrets"
+        columns={createSecretColumns(serviceKey)}
+        rows={secrets}
+        rowKey={({ name }) => name}
+        empty={
+          <EmptyState title="No secrets" action={<NewSecret />} command="platform secrets set">
+            Runs find them in their environment as well. Nobody can read their values, and what runs print is
+            stored without them.
+          </EmptyState>
+        }
+      />
+      <RoutedDialog title="New secret" when={["new", "secret"]}>
+        {(close) => <SetServiceSecret serviceKey={serviceKey} name={null} close={close} />}
+      </RoutedDialog>
+    </section>
+  );
+}
+
+const NAME_COLUMN: Column<Secret> = {
+  id: "name",
+  label: "Name",
+  cell: ({ name }) => <span className="mono">{name}</span>,
+};
+
+const CHANGED_COLUMN: Column<Secret> = {
+  id: "changed",
+  label: "Set",
+  cell: (one) => <Changed of={one} />,
+  priority: 3,
+};
+
+function createVariableColumns(key: string): readonly Column<Variable>[] {
+  return [
+    NAME_COLUMN,
+    {
+      id: "value",
+      label: "Value",
+      cell: ({ value }) =>
+        value === "" ? (
+          <Text span inherit c="dimmed">
+            empty
+          </Text>
+        ) : (
+          <span className="mono" style={{ overflowWrap: "anywhere" }}>
+            {value}
+          </span>
+        ),
+    },
+    CHANGED_COLUMN,
+    {
+      id: "actions",
+      label: "",
+      align: "end",
+      cell: ({ name }) => <Actions kind="variable" serviceKey={key} name={name} />,
+    },
+  ];
+}
+
+function createSecretColumns(key: string): readonly Column<Secret>[] {
+  return [
+    NAME_COLUMN,
+    CHANGED_COLUMN,
+    {
+      id: "actions",
+      label: "",
+      align: "end",
+      cell: ({ name }) => <Actions kind="secret" serviceKey={key} name={name} />,
+    },
+  ];
+}
+
+interface ActionsProps {
+  readonly kind: "variable" | "secret";
+  readonly serviceKey: string;
+  readonly name: string;
+}
+
+function Actions({ kind, serviceKey: key, name }: ActionsProps) {
+  const removeVariable = useChange("deleteVariable", { done: "Deleted.", refresh: ["listVariables"] });
+  const removeSecret = useChange("deleteSecret", { done: "Deleted.", refresh: ["listSecrets"] });
+  const remove = kind === "secret" ? removeSecret : removeVariable;
+  return (
+    <Group gap={6} justify="flex-end" wrap="nowrap">
+      <OpenButton
+        op={kind === "secret" ? "putSecret" : "putVariable"}
+        set={{ set: `${kind}:${name}` }}
+        size="compact-sm"
+        variant="default"
+      >
+        Set
+      </OpenButton>
+      <ConfirmButton
+        op={kind === "secret" ? "deleteSecret" : "deleteVariable"}
+        label="Delete"
+        question={`Delete ${name}?`}
+        button={{ size: "compact-sm" }}
+        run={() => remove.run({ params: { key, name } })}
+      >
+        Runs that begin seconds later do not have it, unless the organisation has one of this name.
+      </ConfirmButton>
+    </Group>
+  );
+}

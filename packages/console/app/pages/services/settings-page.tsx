@@ -1,0 +1,111 @@
+import { Stack, Text } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import type { Service } from "@platform/contract/platform-api/services";
+import { pages, q, useChange, useLoaded, useLoadedPages } from "../../api/queries.ts";
+import { useOrganisation } from "../../api/scope.tsx";
+import { ChangePolicy } from "../../forms/change-policy.tsx";
+import { ChangeKept } from "../../forms/change-kept.tsx";
+import { ConfirmButton } from "../../ui/confirm.tsx";
+import { CopyAs } from "../../ui/copy-as.tsx";
+import { AppLink } from "../../ui/link.tsx";
+import { PageHeader } from "../../ui/page-header.tsx";
+import { RoutedTabs } from "../../ui/routed-tabs.tsx";
+import { ServiceVariables } from "./service-variables.tsx";
+
+const route = getRouteApi("/in/o/$org/services/$key/settings");
+
+/** How executions of a service are run, what is kept of them, and what its runs get from the environment. */
+export function ServiceSettingsPage() {
+  const { key } = route.useParams();
+  const { set } = route.useSearch();
+  const { slug: org } = useOrganisation();
+  const service = useLoaded(q("getService", { params: { key } }));
+  const policy = useLoaded(q("getPolicy", { params: { key } }));
+  const { resultDays, logDays, logs } = service;
+  return (
+    <>
+      <PageHeader
+        title={`Settings of ${service.name}`}
+        description="They hold for what is started from now on, without a new version. Resources and Python stand in platform.json, and come with one."
+        above={[
+          <AppLink key="all" to="/o/$org/services" params={{ org }}>
+            Services
+          </AppLink>,
+          <AppLink key="service" to="/o/$org/services/$key" params={{ org, key }}>
+            {service.name}
+          </AppLink>,
+        ]}
+        actions={
+          <CopyAs
+            op="getPolicy"
+            request={{ params: { key } }}
+            command={`platform services policy ${service.name}`}
+          />
+        }
+      />
+      <RoutedTabs
+        label="Parts of the settings"
+        tabs={[
+          {
+            id: "runs",
+            label: "Runs",
+            content: () => <ChangePolicy key={policy.revision} serviceKey={key} current={policy} />,
+          },
+          {
+            id: "kept",
+            label: "What is kept",
+            content: () => <ChangeKept key={`${resultDays} ${logDays} ${logs}`} service={service} />,
+          },
+          {
+            id: "variables",
+            label: "Variables",
+            content: () => <ServiceVariables serviceKey={key} setting={set} />,
+          },
+          { id: "deletion", label: "Deletion", content: () => <Deletion service={service} /> },
+        ]}
+      />
+    </>
+  );
+}
+
+/** Results name their service, so only one that never had a version can go. */
+function Deletion({ service: { key, name } }: { readonly service: Service }) {
+  const { slug: org } = useOrganisation();
+  const navigate = route.useNavigate();
+  const { items } = useLoadedPages(pages("listVersions", { params: { key } }));
+  const remove = useChange("deleteService", { done: "Service deleted.", refresh: ["listServices"] });
+  if (items.length > 0)
+    return (
+      <Stack maw="70ch" gap="sm">
+        <Text>
+          {name} has had versions, and stays: executions and their results name it. To end it, withdraw it on
+          the{" "}
+          <AppLink to="/o/$org/services/$key" params={{ org, key }}>
+            page of the service
+          </AppLink>
+          , so that nobody can subscribe any more, and retire its versions there.
+        </Text>
+        <Text c="dimmed">
+          Subscribers keep calling what is live until its version is retired; what they have started is
+          finished, and its results stay for as long as they are kept.
+        </Text>
+      </Stack>
+    );
+  return (
+    <Stack maw="70ch" gap="sm" align="flex-start">
+      <Text>{name} has never had a version, and nobody can have subscribed to it.</Text>
+      <ConfirmButton
+        op="deleteService"
+        label="Delete the service"
+        question={`Delete ${name}?`}
+        typed={name}
+        run={async () => {
+          await remove.run({ params: { key } });
+          await navigate({ to: "/o/$org/services", params: { org }, search: {} });
+        }}
+      >
+        Its builds, plans, listing, secrets and variables go with it.
+      </ConfirmButton>
+    </Stack>
+  );
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openConsole } from "./support/open-console.ts";
+import type { ConsoleWorld } from "./support/open-console.ts";
+
+const PROGRAM = `
+def run(data: dict[str, int]) -> int:
+    """Adds up."""
+    return sum(data.values())
+`;
+const DESCRIBED = JSON.stringify({
+  name: "summing",
+  runtime: "PYTHON_TEMPLATE",
+  resources: { cpu: 0.25, memory: 0.25 },
+  descriptionFile: "README.md",
+});
+const WRITTEN = `# How it sums
+
+Adds **numbers**.
+
+<script>document.title = 'hijacked'</script>
+<img src="x" onerror="document.title = 'hijacked'">
+
+[more](javascript:document.title='hijacked')
+`;
+
+let world: ConsoleWorld;
+let slug: string;
+let serviceKey: string;
+beforeAll(async () => {
+  world = await openConsole();
+  const { body } = await world.api<{ organization: { slug: string } }>("GET", "/me");
+  ({ slug } = body.organization);
+  const files = { "platform.json": DESCRIBED, "README.md": "# Of the project\n" };
+  ({ serviceKey } = await world.deploy(await world.createProject("summing", PROGRAM, files)));
+});
+afterAll(() => world?.close());
+
+test("a listing written in Markdown is previewed as published, and a script in it runs nowhere", async () => {
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/services/${serviceKey}?tab=listing`);
+  await page.getByLabel("Title").fill("Sums of <b>all</b>");
+  await page.getByLabel("Description", { exact: true }).fill(WRITTEN);
+  const preview = page.getByRole("article", { name: "Preview" });
+  await preview.getByRole("heading", { name: "How it sums" }).waitFor();
+  const previewed = await preview.locator(".prose").innerHTML();
+
+  // What was entered outlives another page and a reload.
+  await page.getByRole("tab", { name: "Overview" }).click();
+  await page.getByRole("tab", { name: "Listing" }).click();
+  await page.reload();
+  await page.getByText("Not saved yet").waitFor();
+  await preview.getByText("Sums of <b>all</b>").waitFor();
+  expect(await preview.locator(".prose").innerHTML()).toBe(previewed);
+  await page.getByRole("tab", { name: "Preview" }).click();
+  await page
+    .getByRole("tabpanel", { name: "Preview" })
+    .getByRole("heading", { name: "How it sums" })
+    .waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  await page.getByText("Not saved yet").waitFor({ state: "detached" });
+
+  await world.api("POST", `/services/${serviceKey}/publish`, { scope: "marketplace" });
+  const stranger = await world.createOrganisation("Strangers");
+  await open(`/o/${stranger.slug}/marketplace/${serviceKey}`);
+  await page.getByRole("heading", { name: "How it sums" }).waitFor();
+  expect(await page.locator(".prose").innerHTML()).toBe(previewed);
+  expect(previewed).not.toMatch(/script|onerror|javascript:/u);
+  expect(await page.title()).toBe("Sums of <b>all</b> · Platform");
+  expect(complaints).toEqual([]);
+});
+
+test("a draft that is discarded leaves what is saved", async () => {
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/services/${serviceKey}?tab=listing`);
+  const before = await page.getByLabel("Title").inputValue();
+  await page.getByLabel("Title").fill("Something else");
+  await page.reload();
+  await page.getByRole("button", { name: "Discard" }).click();
+  await page.getByText("Not saved yet").waitFor({ state: "detached" });
+  expect(await page.getByLabel("Title").inputValue()).toBe(before);
+});
+
+test("settings hold for what is started from then on, and the value of a secret comes back nowhere", async () => {
+  const { page, open, complaints } = await world.visit();
+  const bodies: Promise<string>[] = [];
+  page.on("response", (response) => {
+    if (response.url().includes("/api/")) bodies.push(response.text().catch(() => ""));
+  });
+  await open(`/o/${slug}/services/${serviceKey}/settings`);
+  await page.getByLabel("Time limit").fill("90");
+  await page.getByLabel("At one time", { exact: true }).fill("3");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText(/^Revision 1, set/u).waitFor();
+  expect((await world.api("GET", `/services/${serviceKey}/policy`)).body).toMatchObject({
+    revision: 1,
+    policy: { timeoutSeconds: 90, concurrency: { service: 3 } },
+  });
+
+  await page.getByRole("tab", { name: "Variables" }).click();
+  await page.getByRole("button", { name: "New secret" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("API_KEY");
+  await dialog.getByLabel("Value", { exact: true }).fill("a value of nobody");
+  await dialog.getByRole("button", { name: "Set" }).click();
+  await page.getByRole("row").filter({ hasText: "API_KEY" }).waitFor();
+  await page.reload();
+  await page.getByRole("row").filter({ hasText: "API_KEY" }).waitFor();
+  expect(await page.content()).not.toContain("a value of nobody");
+  expect((await Promise.all(bodies)).join("\n")).not.toContain("a value of nobody");
+  expect(complaints).toEqual([]);
+});
+
+test("a service that has had versions says why it stays; one that never had goes once its name is typed", async () => {
+  const { body: created } = await world.api<{ key: string }>("POST", "/services", { name: "never-built" });
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/services/${serviceKey}/settings?tab=deletion`);
+  await page.getByText("summing has had versions, and stays").waitFor();
+  await open(`/o/${slug}/services/${created.key}/settings?tab=deletion`);
+  await page.getByRole("button", { name: "Delete the service" }).click();
+  const dialog = page.getByRole("dialog");
+  const confirm = dialog.getByRole("button", { name: "Delete the service" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await dialog.getByLabel(/^Type/u).fill("never-built");
+  await confirm.click();
+  await page.getByRole("heading", { level: 1, name: "Services" }).waitFor();
+  expect((await world.api("GET", `/services/${created.key}`)).status).toBe(404);
+});
