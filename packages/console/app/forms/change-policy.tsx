@@ -132,7 +132,6 @@ function Retries() {
           name="policy.retries.onError.codes"
           label="With these codes"
           description="Empty: what may be another time is"
-          max={MAX_CODES}
         />
       </SimpleGrid>
     </>
