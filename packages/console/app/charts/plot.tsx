@@ -62,7 +62,13 @@ function Bars({ kind, rows, series, format, formatTick }: Drawn) {
   const id = useId();
   const isLying = kind === "rows";
   const names = { ...AXIS, type: "category", dataKey: "key", tickFormatter: nameRows(rows) } as const;
-  const values = { ...AXIS, type: "number", tickFormatter: formatTick ?? compact } as const;
+  const values = {
+    ...AXIS,
+    type: "number",
+    tickFormatter: formatTick ?? compact,
+    // There is no half of an execution.
+    allowDecimals: !areWhole(rows),
+  } as const;
   return (
     <BarChart
       data={[...rows]}
@@ -102,6 +108,10 @@ function Bars({ kind, rows, series, format, formatTick }: Drawn) {
       ))}
     </BarChart>
   );
+}
+
+function areWhole(rows: readonly ChartRow[]): boolean {
+  return rows.every(({ values }) => Object.values(values).every((value) => Number.isInteger(value ?? 0)));
 }
 
 function Lines({ rows, series, format, formatTick }: Drawn) {

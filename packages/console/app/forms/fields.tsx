@@ -44,6 +44,9 @@ export function useField(
   };
 }
 
+/** The text in the field, not its label. */
+const MONOSPACED = { styles: { input: { fontFamily: "var(--mantine-font-family-monospace)" } } };
+
 interface TextFieldProps extends FieldProps {
   readonly placeholder?: string;
   /** For the browser's own store of values, e.g. `email`. */
@@ -60,7 +63,7 @@ export function TextField({ placeholder, autoComplete = "off", isMonospaced, ...
       {...props}
       autoComplete={autoComplete}
       {...(placeholder === undefined ? {} : { placeholder })}
-      {...(isMonospaced === true ? { ff: "monospace" } : {})}
+      {...(isMonospaced === true ? MONOSPACED : {})}
     />
   );
 }
@@ -74,7 +77,7 @@ interface TextAreaFieldProps extends FieldProps {
 /** Several lines of text. */
 export function TextAreaField({ rows = 4, isVerbatim = false, ...field }: TextAreaFieldProps) {
   const { key, props } = useField(field);
-  const verbatim = { autoComplete: "off", spellCheck: false, autoCapitalize: "none", ff: "monospace" };
+  const verbatim = { autoComplete: "off", spellCheck: false, autoCapitalize: "none", ...MONOSPACED };
   return (
     <Textarea key={key} {...props} minRows={rows} autosize maxRows={30} {...(isVerbatim ? verbatim : {})} />
   );

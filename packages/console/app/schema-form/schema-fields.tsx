@@ -197,7 +197,7 @@ function Json({ field, change, error }: EditorProps) {
       minRows={1}
       maxRows={12}
       spellCheck={false}
-      ff="monospace"
+      styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
     />
   );
 }
