@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
-import { runOk } from "../../clients/tools.ts";
+import { install, runOk } from "../../clients/tools.ts";
 import { buildClient, needClient } from "../../support/client-package.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
@@ -29,11 +29,14 @@ const README = `# Adding
 /** Words of the provider, which stand on pages of others. */
 const TITLE = "Adding <img src=x onerror=alert(1)> up";
 
+/** What ends a quotation or is filled in where it is copied without care; the values are added up. */
+const EXAMPLE = JSON.stringify({ [`it's "ä" \\ $HOME \`id\` $(id)\n`]: 1, b: 2 });
+
 let world: ConsoleWorld;
 let serviceKey: string;
 beforeAll(async () => {
   world = await openConsole();
-  const files = { "platform.json": DESCRIBED, "README.md": README };
+  const files = { "platform.json": DESCRIBED, "README.md": README, "input/data.json": EXAMPLE };
   ({ serviceKey } = await world.deploy(await world.createProject("adding", PROGRAM, files)));
   const calls = [
     [
@@ -216,6 +219,33 @@ test("the OpenAPI document is downloaded from the page", async () => {
   await open(`/o/${slug}/marketplace/${serviceKey}?tab=clients`);
   const { path } = await save(page, "OpenAPI document");
   expect(JSON.parse(await readFile(path, "utf8"))).toHaveProperty("openapi");
+  expect(complaints).toEqual([]);
+});
+
+test("the curl, Python, JavaScript and Java of the API tab run as they are copied, and give the same result", async () => {
+  const { body: me } = await world.api<{ organization: { id: string; slug: string } }>("GET", "/me");
+  const environment = await subscribeIn(me.organization.id);
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${me.organization.slug}/services/${serviceKey}?tab=api`);
+  const copy = async (label: string) => {
+    await page.getByRole("tab", { name: label, exact: true }).click();
+    const shown = page.getByRole("region", { name: `Call in ${label}`, exact: true });
+    await shown.getByText(environment["PLATFORM_ACCESS_KEY_ID"] ?? "").waitFor();
+    const program = (await shown.textContent()) ?? "";
+    expect(program).not.toContain(environment["PLATFORM_ACCESS_KEY_SECRET"]);
+    return program;
+  };
+  const run = async (...command: [string, ...string[]]) =>
+    JSON.parse(await runOk(command, { cwd: world.directory, environment })) as { readonly result: unknown };
+  const file = join(world.directory, "Call.java");
+  await writeFile(file, await copy("Java"));
+  const results = [
+    await run("sh", "-c", await copy("curl")),
+    await run("python3", "-c", await copy("Python")),
+    await run("node", "--input-type=module", "-e", await copy("JavaScript")),
+    ...("folder" in (await install("java")) ? [await run("java", file)] : []),
+  ];
+  expect(results.map(({ result }) => result)).toEqual(results.map(() => ({ value: 3 })));
   expect(complaints).toEqual([]);
 });
 

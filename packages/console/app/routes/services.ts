@@ -6,7 +6,7 @@ import { organisation } from "./root.ts";
 
 const servicesSearch = search({ q: text(), publication: oneOf("internal", "marketplace", "none") });
 const serviceSearch = search({
-  tab: oneOf("overview", "versions", "builds", "listing", "plans", "subscribers"),
+  tab: oneOf("overview", "versions", "builds", "listing", "plans", "subscribers", "api"),
   new: oneOf("version", "plan"),
   plan: text(),
 });
@@ -53,6 +53,7 @@ const service = createRoute({
       load(pages("listBuilds", { params: { key } })),
       ...(tab === "listing" ? [load(q("getListing", { params: { key } }))] : []),
       ...(tab === "listing" || tab === "plans" ? [load(pages("listPlans", { params: { key } }))] : []),
+      ...(tab === "api" ? [load(q("listSubscriptions", { query: { limit: 100 } }))] : []),
       // Who may not read it is told so by the page.
       ...(tab === "subscribers" && mayCall(scope, "listServiceSubscriptions")
         ? [load(pages("listServiceSubscriptions", { params: { key } }))]

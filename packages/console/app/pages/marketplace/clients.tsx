@@ -37,7 +37,6 @@ export function Clients({ of: { serviceKey, serviceName, versions } }: { readonl
   const [latest] = versions;
   const version = versions.find((one) => one.version === wanted)?.version ?? latest?.version;
   if (version === undefined) return <Text c="dimmed">There is no live version.</Text>;
-  const params = { key: serviceKey, version };
   return (
     <Stack maw={720}>
       <Text c="dimmed">
@@ -52,6 +51,22 @@ export function Clients({ of: { serviceKey, serviceName, versions } }: { readonl
         allowDeselect={false}
         maw={200}
       />
+      <ClientDownloads serviceKey={serviceKey} serviceName={serviceName} version={version} />
+    </Stack>
+  );
+}
+
+interface ClientDownloadsProps {
+  readonly serviceKey: string;
+  readonly serviceName: string;
+  readonly version: string;
+}
+
+/** The clients of one version, and its OpenAPI document. */
+export function ClientDownloads({ serviceKey, serviceName, version }: ClientDownloadsProps) {
+  const params = { key: serviceKey, version };
+  return (
+    <>
       <Facts
         of={Object.fromEntries(
           CLIENTS.map(({ language, label, needs, install }) => [
@@ -81,6 +96,6 @@ export function Clients({ of: { serviceKey, serviceName, versions } }: { readonl
           For generators of clients in other languages
         </Text>
       </Group>
-    </Stack>
+    </>
   );
 }

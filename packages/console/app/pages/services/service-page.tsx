@@ -17,6 +17,7 @@ import { Builds } from "./builds.tsx";
 import { Listing } from "./listing.tsx";
 import { Overview } from "./overview.tsx";
 import { Publish } from "./publish.tsx";
+import { ServiceApi } from "./service-api.tsx";
 import { ServicePlans } from "./service-plans.tsx";
 import { Subscribers } from "./subscribers.tsx";
 import { Versions } from "./versions.tsx";
@@ -104,6 +105,7 @@ function listTabs(service: Service, versions: LoadedPages<Version>, plan: string
       content: () => <ServicePlans serviceKey={key} changing={plan} />,
     },
     { id: "subscribers", label: "Subscribers", content: () => <Subscribers serviceKey={key} /> },
+    { id: "api", label: "API", content: () => <ServiceApi service={service} /> },
   ];
 }
 
