@@ -37,11 +37,10 @@ export default defineConfig({
               name: "code-editor",
               test: /node_modules\/(?:@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)\//,
             },
-            // Each is smaller than what asking for it costs, and some are in the entry.
-            { name: "icons", test: /node_modules\/@tabler\/icons-react\// },
-            // What several pages share, in fewer files: each is a request, and a slow line has few at one time. Parts that are merged at
-            // a higher threshold come into the entry.
-            { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 3_000 },
+            // What the entry is made of stays together, so that nothing else comes with it.
+            { name: "first", tags: ["$initial"], priority: 1 },
+            // What several pages share, in few files: each is a request, and a slow line has few at one time.
+            { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 8_000 },
           ],
         },
       },
