@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toCurl, toPython } from "../packages/contract/src/snippets.ts";
+import { toCurl, toJavaScript, toPython } from "../packages/contract/src/snippets.ts";
 import type { ShownRequest } from "../packages/contract/src/snippets.ts";
 
 const run = promisify(execFile);
@@ -48,6 +48,16 @@ const toUrl = ({ id, q }: Values, baseUrl: string) =>
 /** NUL can be no part of an argument of a program, nor of an id. */
 const isSayable = ({ id, q, value }: Values) => ![id, q, value].some((word) => word.includes("\0"));
 
+/** A segment of a path that is a dot or two is taken out of an address by whatever follows the standard of URLs. */
+const isNoDots = ({ id }: Values) => ![".", ".."].includes(id);
+
+const ANSWER = '{"n": 12345678901234567890}';
+
+interface Texts {
+  readonly write: (shown: ShownRequest) => string;
+  readonly isSayable: (values: Values) => boolean;
+}
+
 test("the command of curl gives curl what was asked for, whatever the texts hold", async () => {
   await fc.assert(
     fc.asyncProperty(requests.filter(isSayable), async (values) => {
@@ -73,21 +83,23 @@ test("the command of curl gives curl what was asked for, whatever the texts hold
   );
 });
 
-test("the program of Python sends what was asked for, whatever the texts hold", async () => {
+/** Runs programs with a server of ours as the platform; rejects where one sent anything else than was asked for. */
+async function sendAll(program: string, args: (code: string) => readonly string[], texts: Texts) {
   const received: unknown[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      received.push([request.method, request.url, request.headers.authorization, body]);
-      return response.end("{}");
+      const { authorization, "content-type": type, "x-organizationid": organisation } = request.headers;
+      received.push([request.method, request.url, authorization, type, organisation, body]);
+      return response.end(ANSWER);
     });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await fc.assert(
-    fc.asyncProperty(requests, async (values) => {
+    fc.asyncProperty(requests.filter(texts.isSayable), async (values) => {
       received.length = 0;
-      await run("python3", ["-c", toPython(build(values, baseUrl))], {
+      const { stdout } = await run(program, args(texts.write(build(values, baseUrl))), {
         env: { PLATFORM_TOKEN: "t-1" },
       });
       expect(received).toEqual([
@@ -95,12 +107,46 @@ test("the program of Python sends what was asked for, whatever the texts hold", 
           "POST",
           toUrl(values, baseUrl).slice(baseUrl.length),
           "Bearer t-1",
+          "application/json",
+          values.header.trim(),
           JSON.stringify({ value: values.value }),
         ],
       ]);
+      expect(stdout).toContain("12345678901234567890");
     }),
-    { numRuns: 15, examples: [[{ id: HARD, q: HARD, value: HARD, header: "o-1" }]] },
+    { numRuns: 15, examples: [[{ id: HARD, q: HARD, value: HARD, header: "o'1" }]] },
   );
+  server.close();
+}
+
+test("the program of Python sends what was asked for, whatever the texts hold", async () => {
+  const sent = sendAll("python3", (code) => ["-c", code], { write: toPython, isSayable: () => true });
+  await expect(sent).resolves.toBeUndefined();
+});
+
+test("the program of JavaScript sends what was asked for, whatever the texts hold", async () => {
+  const sent = sendAll(process.execPath, (code) => ["--input-type=module", "-e", code], {
+    write: toJavaScript,
+    isSayable: isNoDots,
+  });
+  await expect(sent).resolves.toBeUndefined();
+});
+
+test("the program of JavaScript prints the digits of the answer, and fails with what the platform says of a refusal", async () => {
+  const server = createServer((request, response) => {
+    response.writeHead(request.method === "GET" ? 200 : 422).end('{"n": 1e400}');
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const start = (method: "GET" | "POST") =>
+    run(process.execPath, [
+      "--input-type=module",
+      "-e",
+      toJavaScript({ route: { method, path: "/me" }, baseUrl, request: {} }),
+    ]);
+  expect((await start("GET")).stdout).toBe('{"n": 1e400}\n');
+  await expect(start("POST")).rejects.toThrow('422 {"n": 1e400}');
   server.close();
 });
 
@@ -115,4 +161,5 @@ test("JSON text that the caller has is shown unchanged", () => {
   const shown = { route, baseUrl: "https://example.org/api", request: { body: { json: '{"n": 1e400}' } } };
   expect(toCurl(shown)).toContain(`'{"n": 1e400}'`);
   expect(toPython(shown)).toContain("1e400");
+  expect(toJavaScript(shown)).toContain("1e400");
 });

@@ -82,6 +82,31 @@ export function toPython({ route, baseUrl, request, headers = {} }: ShownRequest
   ].join("\n");
 }
 
+/**
+ * The request as a module of JavaScript (Node.js 18 or newer, `request.mjs`), without packages. The answer is printed
+ * as it came, since numbers of JavaScript would lose digits. Texts are written as JSON, which is JavaScript as well.
+ */
+export function toJavaScript({ route, baseUrl, request, headers = {} }: ShownRequest): string {
+  const hasBody = request.body !== undefined;
+  const all = hasBody ? { ...headers, "Content-Type": "application/json" } : headers;
+  const lines = Object.entries(all).map(
+    ([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)},`,
+  );
+  return [
+    `const response = await fetch(${JSON.stringify(toUrl(route, baseUrl, request))}, {`,
+    `  method: ${JSON.stringify(route.method)},`,
+    "  headers: {",
+    `    "Authorization": "Bearer " + process.env.${TOKEN},`,
+    ...lines,
+    "  },",
+    ...(hasBody ? [`  body: ${JSON.stringify(toText(request.body))},`] : []),
+    "});",
+    "const text = await response.text();",
+    'if (!response.ok) throw new Error(response.status + " " + text);',
+    "console.log(text);",
+  ].join("\n");
+}
+
 function toUrl(
   { path }: Pick<Route, "path">,
   baseUrl: string,

@@ -1,7 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import { IconCopy } from "@tabler/icons-react";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
-import { toCurl, toPython } from "@platform/contract/snippets";
+import { toCurl, toJavaScript, toPython } from "@platform/contract/snippets";
 import type { ShownRequest } from "@platform/contract/snippets";
 import { API_PATH } from "../api/client.ts";
 import type { OperationId, RequestOf } from "../api/client.ts";
@@ -35,6 +35,7 @@ export function CopyAs<K extends OperationId>({ op, request, id, command, more }
     ["Link", () => globalThis.location.href],
     ["curl", () => toCurl(asked)],
     ["Python", () => toPython(asked)],
+    ["JavaScript", () => toJavaScript(asked)],
     ...(command === undefined ? [] : ([["Command", () => command]] as const)),
     ...(more ?? []).map(([label, text]) => [label, () => text] as const),
   ];
