@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { inviteMember } from "./support/members.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
@@ -125,4 +126,18 @@ test("a service that has had versions says why it stays; one that never had goes
   await confirm.click();
   await page.getByRole("heading", { level: 1, name: "Services" }).waitFor();
   expect((await world.api("GET", `/services/${created.key}`)).status).toBe(404);
+});
+
+test("a viewer reads why the settings are not theirs to change, and has no button that is refused", async () => {
+  const { body } = await world.api<{ organization: { id: string } }>("GET", "/me");
+  const { page, open, complaints } = await world.visit({
+    as: await inviteMember(world, body.organization.id, "viewer"),
+  });
+  await open(`/o/${slug}/services/${serviceKey}/settings`);
+  await page
+    .getByRole("main")
+    .getByText(/needs the role/u)
+    .waitFor();
+  expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0);
+  expect(complaints).toEqual([]);
 });

@@ -24,7 +24,7 @@ export function ChangeKept({ service: { key, logs, resultDays, logDays } }: { re
       submitLabel="Save"
       submit={(body) => put.run({ params: { key }, body })}
     >
-      <SimpleGrid cols={{ base: 1, sm: 2 }} maw={820}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <NumberField
           name="resultDays"
           label="Results are kept for"

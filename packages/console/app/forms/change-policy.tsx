@@ -53,7 +53,7 @@ function Standing({ of: { revision, createdAt, createdBy } }: { readonly of: Pol
 
 function Limits() {
   return (
-    <SimpleGrid cols={COLUMNS} maw={820}>
+    <SimpleGrid cols={COLUMNS}>
       <NumberField
         name="policy.timeoutSeconds"
         label="Time limit"
@@ -98,7 +98,7 @@ function Retries() {
       <Title order={2} fz="lg">
         Started again
       </Title>
-      <SimpleGrid cols={COLUMNS} maw={820}>
+      <SimpleGrid cols={COLUMNS}>
         <ChoiceField
           name="policy.retries.onLost"
           label="When its worker is lost"

@@ -1,10 +1,13 @@
-import { Stack, Text } from "@mantine/core";
+import { Box, Stack, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import type { Service } from "@platform/contract/platform-api/services";
+import type { OperationId } from "../../api/client.ts";
 import { pages, q, useChange, useLoaded, useLoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { ChangePolicy } from "../../forms/change-policy.tsx";
 import { ChangeKept } from "../../forms/change-kept.tsx";
+import { useRefusal } from "../../ui/can.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { AppLink } from "../../ui/link.tsx";
@@ -49,12 +52,20 @@ export function ServiceSettingsPage() {
           {
             id: "runs",
             label: "Runs",
-            content: () => <ChangePolicy key={policy.revision} serviceKey={key} current={policy} />,
+            content: () => (
+              <ForEditors op="putPolicy">
+                <ChangePolicy key={policy.revision} serviceKey={key} current={policy} />
+              </ForEditors>
+            ),
           },
           {
             id: "kept",
             label: "What is kept",
-            content: () => <ChangeKept key={`${resultDays} ${logDays} ${logs}`} service={service} />,
+            content: () => (
+              <ForEditors op="putService">
+                <ChangeKept key={`${resultDays} ${logDays} ${logs}`} service={service} />
+              </ForEditors>
+            ),
           },
           {
             id: "variables",
@@ -66,6 +77,17 @@ export function ServiceSettingsPage() {
       />
     </>
   );
+}
+
+interface ForEditorsProps {
+  readonly op: OperationId;
+  readonly children: ReactNode;
+}
+
+/** A form for who may send it; others read why they may not. */
+function ForEditors({ op, children }: ForEditorsProps) {
+  const refusal = useRefusal(op);
+  return refusal === null ? <Box maw={820}>{children}</Box> : <Text c="dimmed">{refusal}</Text>;
 }
 
 /** Results name their service, so only one that never had a version can go. */
@@ -80,7 +102,7 @@ function Deletion({ service: { key, name } }: { readonly service: Service }) {
         <Text>
           {name} has had versions, and stays: executions and their results name it. To end it, withdraw it on
           the{" "}
-          <AppLink to="/o/$org/services/$key" params={{ org, key }}>
+          <AppLink to="/o/$org/services/$key" params={{ org, key }} underline="always">
             page of the service
           </AppLink>
           , so that nobody can subscribe any more, and retire its versions there.
