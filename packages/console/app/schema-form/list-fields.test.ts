@@ -101,3 +101,11 @@ test("names of the language itself are names of members", () => {
   );
   expect(outline(schema)).toEqual(["__proto__ json", "toString text"]);
 });
+
+test("what a definition says at length is not said again by each field that refers to it", () => {
+  const long = "x".repeat(6_000);
+  const each = { $ref: "#/$defs/long" };
+  const schema = (definition: object) => ({ properties: { a: each, b: each }, $defs: { long: definition } });
+  expect(list(schema({ type: "string", default: long })).fields.map(({ fallback }) => fallback)).toEqual([null, null]);
+  expect(outline(schema({ enum: [long, "short"] }))).toEqual(["a json", "b json"]);
+});

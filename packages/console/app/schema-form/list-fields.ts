@@ -40,6 +40,8 @@ const MOST_DEPTH = 6;
 const MOST_OPTIONS = 100;
 const MOST_ITEMS = 50;
 const MOST_WORDS = 300;
+/** Of all choices of one field, and of what is used where it is not there: a definition may be referred to by each of the fields. */
+const MOST_CHARACTERS = 5_000;
 
 interface Walk {
   readonly root: Schema;
@@ -84,7 +86,7 @@ function add(walk: Walk, given: unknown, value: ExactValue | undefined, place: P
     description: toWords(description ?? title),
     control,
     text: value?.text ?? null,
-    fallback: fallback === undefined ? null : JSON.stringify(fallback),
+    fallback: toFallback(fallback),
   });
   if (control.kind === "group" && (value !== undefined || place.isRequired))
     addMembers(walk, schema, value, place);
@@ -122,7 +124,7 @@ function chooseBySchema(root: Schema, schema: Schema, count: number): Control {
   const { type, enum: values, properties, items } = schema;
   const options = "const" in schema ? [schema["const"]] : values;
   if (Array.isArray(options))
-    return options.length <= MOST_OPTIONS ? { kind: "choice", options: options.map(toJson) } : JSON_CONTROL;
+    return chooseAmong(options);
   switch (type) {
     case "string":
       return { kind: "text" };
@@ -138,6 +140,12 @@ function chooseBySchema(root: Schema, schema: Schema, count: number): Control {
     default:
       return JSON_CONTROL;
   }
+}
+
+function chooseAmong(values: readonly unknown[]): Control {
+  if (values.length > MOST_OPTIONS) return JSON_CONTROL;
+  const options = values.map(toJson);
+  return options.join("").length > MOST_CHARACTERS ? JSON_CONTROL : { kind: "choice", options };
 }
 
 /** JSON text of an item that begins empty. */
@@ -178,6 +186,11 @@ function findOnlyChoice({ anyOf, oneOf }: Schema): Schema | null {
 
 function toJson(value: unknown): string {
   return JSON.stringify(value) ?? "null";
+}
+
+function toFallback(value: unknown): string | null {
+  const text = value === undefined ? null : toJson(value);
+  return text !== null && text.length > MOST_CHARACTERS ? null : text;
 }
 
 function toWords(words: unknown): string {
