@@ -237,15 +237,21 @@ test("a viewer sees every page, no button of theirs is refused, and each that is
   await call("POST", "/applications/jobs/webhooks", { url: "https://example.org/hook" });
   const service = await deployService(id);
   await call("POST", `/services/${service}/publish`, { scope: "internal" });
+  const subscription = await call("POST", "/subscriptions", {
+    applicationId: application["id"],
+    serviceKey: service,
+  });
   const job = await call("POST", `/jobs?serviceKey=${service}`, {});
 
   /** What is in the place of parameters; other routes have none. */
   const subjects: Readonly<Record<string, string>> = {
     "/o/$org/services/$key": `services/${service}`,
+    "/o/$org/services/$key/settings": `services/${service}/settings`,
     "/o/$org/services/$key/try": `services/${service}/try`,
     "/o/$org/services/$key/versions/$version": `services/${service}/versions/1.0.0`,
     "/o/$org/marketplace/$key": `marketplace/${service}`,
     "/o/$org/applications/$id": `applications/${application["id"]}`,
+    "/o/$org/applications/$id/subscriptions/$sid": `applications/${application["id"]}/subscriptions/${subscription["id"]}`,
     "/o/$org/data-pools/$id": `data-pools/${pool["id"]}`,
     "/o/$org/executions/$id": `executions/${job["id"]}`,
     "/o/$org/executions/compare": `executions/compare?a=${job["id"]}&b=${job["id"]}`,
