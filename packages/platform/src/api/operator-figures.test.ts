@@ -69,7 +69,7 @@ test("series have a point for each step of which something is known, and are add
 
 test("the last hour is shown unless told otherwise", async () => {
   await run(
-    "insert into instance_minute (minute, started) values (date_trunc('minute', now()), 7), (now() - interval '2 hours', 5)",
+    "insert into instance_minute (minute, started) values (date_trunc('minute', now()) - interval '1 minute', 7), (now() - interval '2 hours', 5)",
   );
   expect((await readSeries("")).points["started"]).toEqual([[expect.any(Number), 7]]);
 });
