@@ -7,6 +7,10 @@ const MOST_NESTED = 50;
 const MOST_BRACKETS = 5_000;
 /** Addresses without a scheme. */
 const MOST_ADDRESSES = 500;
+/** Marks of emphasis at a stretch; a line of nothing else is a rule. */
+const LONG_MARKS = /[*_~]{100}/u;
+/** Of emphasis in what no empty line divides. */
+const MOST_MARKS = 3_000;
 
 /** What begins a quote or an item of a list, in a line that begins several. */
 const NESTED = /[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))/uy;
@@ -19,12 +23,17 @@ export function isEntangled(text: string): boolean {
     columns * lines.length > MOST_CELLS ||
     count(text, "[") > MOST_BRACKETS ||
     count(text, "www.") > MOST_ADDRESSES ||
-    lines.some(isNested)
+    text.split(/\n[ \t]*\r?\n/u).some((block) => countMarks(block) > MOST_MARKS) ||
+    lines.some((line) => isNested(line) || (LONG_MARKS.test(line) && /[^*_~\s]/u.test(line)))
   );
 }
 
 function count(text: string, part: string): number {
   return text.split(part).length - 1;
+}
+
+function countMarks(block: string): number {
+  return /[^*_~\s]/u.test(block) ? count(block, "*") + count(block, "_") + count(block, "~") : 0;
 }
 
 function isNested(line: string): boolean {
