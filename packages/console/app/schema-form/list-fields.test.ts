@@ -106,6 +106,9 @@ test("what a definition says at length is not said again by each field that refe
   const long = "x".repeat(6_000);
   const each = { $ref: "#/$defs/long" };
   const schema = (definition: object) => ({ properties: { a: each, b: each }, $defs: { long: definition } });
-  expect(list(schema({ type: "string", default: long })).fields.map(({ fallback }) => fallback)).toEqual([null, null]);
+  expect(list(schema({ type: "string", default: long })).fields.map(({ fallback }) => fallback)).toEqual([
+    null,
+    null,
+  ]);
   expect(outline(schema({ enum: [long, "short"] }))).toEqual(["a json", "b json"]);
 });

@@ -123,8 +123,7 @@ function canShow({ kind }: Control, value: ExactValue | undefined): boolean {
 function chooseBySchema(root: Schema, schema: Schema, count: number): Control {
   const { type, enum: values, properties, items } = schema;
   const options = "const" in schema ? [schema["const"]] : values;
-  if (Array.isArray(options))
-    return chooseAmong(options);
+  if (Array.isArray(options)) return chooseAmong(options);
   switch (type) {
     case "string":
       return { kind: "text" };

@@ -23,7 +23,9 @@ test("what people write is", () => {
 });
 
 test("a text that is not parsed is judged at once", () => {
-  const texts = ["|", ">", "- ", "1. ", " ", "[", "*", "\n", "|\n", "\n "].map((part) => part.repeat(262_144 / part.length));
+  const texts = ["|", ">", "- ", "1. ", " ", "[", "*", "\n", "|\n", "\n "].map((part) =>
+    part.repeat(262_144 / part.length),
+  );
   const from = performance.now();
   for (const text of texts) isEntangled(text);
   expect(performance.now() - from).toBeLessThan(1_000);
