@@ -207,7 +207,7 @@ test("a subscription has a page: it shows the URL of each version, changes its p
   expect(new Set(await urls.allTextContents()).size).toBe(1);
   await page.getByRole("button", { name: "Change", exact: true }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Plan").click();
+  await dialog.getByRole("textbox", { name: "Plan" }).click();
   await page.getByRole("option", { name: /^Paid/u }).click();
   await dialog.getByRole("switch", { name: "The provider may read the logs" }).check();
   await dialog.getByRole("button", { name: "Change" }).click();

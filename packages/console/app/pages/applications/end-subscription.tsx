@@ -10,7 +10,7 @@ interface EndSubscriptionProps {
 }
 
 /** Ends a subscription after a question. */
-export function EndSubscription({ of: { id, serviceName }, onEnded, button }: EndSubscriptionProps) {
+export function EndSubscription({ of: { id, serviceName }, onEnded, button = {} }: EndSubscriptionProps) {
   const cancel = useChange("cancelSubscription", {
     done: "Subscription ended.",
     refresh: ["listSubscriptions"],
@@ -20,7 +20,7 @@ export function EndSubscription({ of: { id, serviceName }, onEnded, button }: En
       op="cancelSubscription"
       label="End"
       question={`End the subscription to ${serviceName}?`}
-      {...(button === undefined ? {} : { button })}
+      button={button}
       run={async () => {
         await cancel.run({ params: { id } });
         await onEnded?.();
