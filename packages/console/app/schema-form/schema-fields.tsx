@@ -1,5 +1,5 @@
 import { Button, Group, Input, NativeSelect, Stack, Text, TextInput, Textarea } from "@mantine/core";
-import { useState } from "react";
+import type { FieldError } from "@platform/contract/problems";
 import { editJson } from "../util/edit-json.ts";
 import type { JsonPath } from "../util/edit-json.ts";
 import { parseExact } from "../util/exact-json.ts";
@@ -8,6 +8,7 @@ import { asSchema } from "../util/json-schema.ts";
 import type { Schema } from "../util/json-schema.ts";
 import { listFields } from "./list-fields.ts";
 import type { Field } from "./list-fields.ts";
+import { sortErrors, toPointer } from "./sort-errors.ts";
 
 /** Larger texts are edited as JSON: each change of a field lays all of it out again. */
 const MOST_CHARACTERS = 100_000;
@@ -17,9 +18,15 @@ interface SchemaFieldsProps {
   /** JSON text, in which the fields read and write. */
   readonly text: string;
   readonly change: (text: string) => void;
-  /** What is wrong with parts of it, by JSON Pointer. */
-  readonly errors: ReadonlyMap<string, string>;
+  /** What is wrong with parts of it. */
+  readonly errors: readonly FieldError[];
+  /** What is typed into fields of JSON and is none yet, by their JSON Pointers: the text has what stood there before. */
+  readonly unfinished: Unfinished;
+  readonly keepUnfinished: (unfinished: Unfinished) => void;
 }
+
+/** Texts by JSON Pointers. */
+export type Unfinished = ReadonlyMap<string, string>;
 
 /** Whether a text can be shown in fields: not where it says more than the schema, e.g. `dataRef` in place of `data`. */
 export function hasFields(schema: Schema | null, text: string): boolean {
@@ -38,16 +45,33 @@ function isEmpty(value: ExactValue): boolean {
 }
 
 /** A JSON text as fields, made of its schema: what they change is changed in the text alone, so that numbers keep their digits. */
-export function SchemaFields({ schema, text, change, errors }: SchemaFieldsProps) {
+export function SchemaFields(props: SchemaFieldsProps) {
+  const { schema, text, change, errors, unfinished, keepUnfinished } = props;
   const { fields, isWhole } = listFields(schema, parseExact(text));
-  const set = (path: JsonPath, part: string | null) => change(editJson(text, path, part));
+  const byField = sortErrors(errors, new Set(fields.map(({ path }) => toPointer(path))));
+  const set = (path: JsonPath, part: string | null) => {
+    const pointer = toPointer(path);
+    // An item that is taken out moves others, and anything takes its parts along.
+    const isMoving = part === null && typeof path.at(-1) === "number";
+    const whole = isMoving ? toPointer(path.slice(0, -1)) : pointer;
+    keepUnfinished(new Map([...unfinished].filter(([at]) => at !== pointer && !at.startsWith(`${whole}/`))));
+    change(editJson(text, path, part));
+  };
+  const rest = byField.get("") ?? null;
   return (
     <Stack gap="sm">
+      {rest !== null && <Input.Error role="alert">{rest}</Input.Error>}
       {fields.map((field) => {
         const pointer = toPointer(field.path);
         return (
           <div key={pointer} style={{ marginInlineStart: field.depth * 16 }}>
-            <FieldRow field={field} set={set} error={errors.get(pointer) ?? null} />
+            <FieldRow
+              field={field}
+              set={set}
+              error={byField.get(pointer) ?? null}
+              draft={unfinished.get(pointer) ?? null}
+              keep={(draft) => keepUnfinished(new Map([...unfinished, [pointer, draft]]))}
+            />
           </div>
         );
       })}
@@ -60,25 +84,22 @@ export function SchemaFields({ schema, text, change, errors }: SchemaFieldsProps
   );
 }
 
-/** RFC 6901. */
-function toPointer(path: JsonPath): string {
-  return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-}
-
 interface FieldRowProps {
   readonly field: Field;
   readonly set: (path: JsonPath, part: string | null) => void;
   readonly error: string | null;
 }
 
-function FieldRow({ field, set, error }: FieldRowProps) {
+interface AnyFieldProps extends FieldRowProps, Pick<JsonProps, "draft" | "keep"> {}
+
+function FieldRow({ field, set, error, draft, keep }: AnyFieldProps) {
   const { path, control } = field;
   const change = (part: string | null) => set(path, part);
   const { kind } = control;
   if (kind === "group" || kind === "list") return <Heading field={field} set={set} error={error} />;
   if (kind === "choice")
     return <Choice field={field} options={control.options} change={change} error={error} />;
-  if (kind === "json") return <Json field={field} change={change} error={error} />;
+  if (kind === "json") return <Json field={field} change={change} error={error} draft={draft} keep={keep} />;
   return <Line field={field} isNumber={kind === "number"} change={change} error={error} />;
 }
 
@@ -176,15 +197,19 @@ function Choice({ field, options, change, error }: EditorProps & { readonly opti
   );
 }
 
-/** Any JSON. What is typed is kept here until it is JSON, and written when it is. */
-function Json({ field, change, error }: EditorProps) {
+interface JsonProps extends EditorProps {
+  /** What was typed and is no JSON yet; null: nothing. */
+  readonly draft: string | null;
+  readonly keep: (draft: string) => void;
+}
+
+/** Any JSON. What is typed is kept beside the text until it is JSON, and written when it is. */
+function Json({ field, change, error, draft, keep }: JsonProps) {
   const { text, fallback } = field;
-  const [draft, setDraft] = useState<string | null>(null);
   const write = (given: string) => {
     const isEmpty = given.trim() === "";
-    const isSound = isEmpty || isJson(given);
-    setDraft(isSound ? null : given);
-    if (isSound) change(isEmpty ? null : given);
+    if (isEmpty || isJson(given)) change(isEmpty ? null : given);
+    else keep(given);
   };
   return (
     <Textarea

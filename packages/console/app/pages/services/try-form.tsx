@@ -11,6 +11,7 @@ import { Can } from "../../ui/can.tsx";
 import { ChoiceTabs } from "../../ui/choice-tabs.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Failure } from "../../ui/failure.tsx";
+import type { Unfinished } from "../../schema-form/schema-fields.tsx";
 import { findBodyFault } from "./find-body-fault.ts";
 import { TryInput } from "./try-input.tsx";
 
@@ -27,6 +28,7 @@ export function TryForm({ serviceKey, version, example, inputSchema }: TryFormPr
   const { id: organizationId, slug: org } = useOrganisation();
   const navigate = useNavigate();
   const [text, setText] = useState(example);
+  const [unfinished, keepUnfinished] = useState<Unfinished>(new Map());
   const [error, setError] = useState<unknown>(null);
   const start = useChange("startJob", { refresh: ["listExecutions", "countExecutions"] });
   const { data: configuration } = useFetched(q("getConfiguration", {}));
@@ -52,14 +54,24 @@ export function TryForm({ serviceKey, version, example, inputSchema }: TryFormPr
           }}
           fault={fault}
           errors={fields}
+          unfinished={unfinished}
+          keepUnfinished={keepUnfinished}
         />
         {error !== null && fields.length === 0 && <Failure error={error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={() => setText(example)} disabled={text === example}>
+          <Button
+            variant="default"
+            onClick={() => {
+              setText(example);
+              keepUnfinished(new Map());
+              setError(null);
+            }}
+            disabled={text === example && unfinished.size === 0}
+          >
             Example again
           </Button>
           <Can op="startJob">
-            <Button onClick={run} loading={start.isRunning} disabled={fault !== null}>
+            <Button onClick={run} loading={start.isRunning} disabled={fault !== null || unfinished.size > 0}>
               Run
             </Button>
           </Can>

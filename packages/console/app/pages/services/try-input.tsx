@@ -2,6 +2,7 @@ import { SegmentedControl, Stack, Textarea } from "@mantine/core";
 import { useState } from "react";
 import type { FieldError } from "@platform/contract/problems";
 import { hasFields, SchemaFields } from "../../schema-form/schema-fields.tsx";
+import type { Unfinished } from "../../schema-form/schema-fields.tsx";
 import type { Schema } from "../../util/json-schema.ts";
 
 interface TryInputProps {
@@ -14,10 +15,14 @@ interface TryInputProps {
   readonly fault: string | null;
   /** What the platform has refused of it. */
   readonly errors: readonly FieldError[];
+  /** What is typed into its fields and is not in the text yet. */
+  readonly unfinished: Unfinished;
+  readonly keepUnfinished: (unfinished: Unfinished) => void;
 }
 
 /** The input as fields or as JSON: two views of one text. */
-export function TryInput({ schema, text, change, fault, errors }: TryInputProps) {
+export function TryInput(props: TryInputProps) {
+  const { schema, text, change, fault, errors, unfinished, keepUnfinished } = props;
   const [view, setView] = useState<"form" | "json">("form");
   const isForm = view === "form" && fault === null && hasFields(schema, text);
   return (
@@ -26,7 +31,10 @@ export function TryInput({ schema, text, change, fault, errors }: TryInputProps)
         <SegmentedControl
           aria-label="Show the input as"
           value={isForm ? "form" : "json"}
-          onChange={(next) => setView(next === "form" ? "form" : "json")}
+          onChange={(next) => {
+            setView(next === "form" ? "form" : "json");
+            keepUnfinished(new Map());
+          }}
           data={[
             { value: "form", label: "Form", disabled: fault !== null || !hasFields(schema, text) },
             { value: "json", label: "JSON" },
@@ -35,7 +43,14 @@ export function TryInput({ schema, text, change, fault, errors }: TryInputProps)
         />
       )}
       {isForm && schema !== null ? (
-        <SchemaFields schema={schema} text={text} change={change} errors={toMap(errors)} />
+        <SchemaFields
+          schema={schema}
+          text={text}
+          change={change}
+          errors={errors}
+          unfinished={unfinished}
+          keepUnfinished={keepUnfinished}
+        />
       ) : (
         <Textarea
           label="Input"
@@ -56,8 +71,4 @@ export function TryInput({ schema, text, change, fault, errors }: TryInputProps)
       )}
     </Stack>
   );
-}
-
-function toMap(errors: readonly FieldError[]): ReadonlyMap<string, string> {
-  return new Map(errors.map(({ path, message }) => [path.replace(/^#/u, ""), message]));
 }
