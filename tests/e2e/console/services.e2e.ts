@@ -104,6 +104,23 @@ test("a service is tried with the example of its project, a wrong type is refuse
   expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
 });
 
+test("a refusal of a part that has no field of its own is shown, and what is no JSON yet is not run without", async () => {
+  const { page, open } = await world.visit();
+  const { body: me } = await world.api<{ readonly organization: { readonly slug: string } }>("GET", "/me");
+  const project = await world.createProject("summing", PROGRAM, { "input/data.json": '{"a": 1}' });
+  const { serviceKey } = await world.deploy(project);
+  await open(`/o/${me.organization.slug}/services/${serviceKey}/try`);
+  const data = page.getByRole("textbox", { name: "data" });
+  const run = page.getByRole("button", { name: "Run" });
+  await data.fill('{"a": 2, "b": ');
+  await page.getByText("This is no JSON yet").waitFor();
+  expect(await run.isDisabled()).toBe(true);
+  await data.fill('{"a": 2, "b": "two"}');
+  await run.click();
+  await page.getByText("/data/b must be integer").waitFor();
+  expect(await data.inputValue()).toBe('{"a": 2, "b": "two"}');
+});
+
 test("an archive without platform.json is refused before anything is sent, and a broken build says why", async () => {
   const { slug } = await world.createOrganisation("Failing");
   const { page, open } = await world.visit();
