@@ -112,6 +112,30 @@ test("settings hold for what is started from then on, and the value of a secret 
   expect(complaints).toEqual([]);
 });
 
+test("a variable is changed from the value that it has, and a secret of several lines keeps them", async () => {
+  await world.api("PUT", `/services/${serviceKey}/variables/REGION`, { value: "eu-1" });
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/services/${serviceKey}/settings?tab=variables&set=variable:REGION`);
+  const dialog = page.getByRole("dialog");
+  const value = dialog.getByLabel("Value", { exact: true });
+  expect(await value.inputValue()).toBe("eu-1");
+  await value.fill("eu-2");
+  await dialog.getByRole("button", { name: "Set" }).click();
+  await page.getByRole("row").filter({ hasText: "eu-2" }).waitFor();
+
+  const lines = "-----BEGIN KEY-----\nabc\n-----END KEY-----\n";
+  const [request] = await Promise.all([
+    page.waitForRequest((one) => one.method() === "PUT" && one.url().endsWith("/secrets/PEM")),
+    (async () => {
+      await page.getByRole("button", { name: "New secret" }).first().click();
+      await dialog.getByLabel("Name").fill("PEM");
+      await dialog.getByLabel("Value", { exact: true }).fill(lines);
+      await dialog.getByRole("button", { name: "Set" }).click();
+    })(),
+  ]);
+  expect(request.postDataJSON()).toEqual({ value: lines });
+});
+
 test("a service that has had versions says why it stays; one that never had goes once its name is typed", async () => {
   const { body: created } = await world.api<{ key: string }>("POST", "/services", { name: "never-built" });
   const { page, open } = await world.visit();

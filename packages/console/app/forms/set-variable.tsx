@@ -6,6 +6,8 @@ import { TextAreaField, TextField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
 
 interface SetVariableProps {
+  /** Of the service that alone gets it; absent: all of the organisation. */
+  readonly serviceKey?: string;
   readonly kind: "variable" | "secret";
   /** Of the one whose value is replaced; absent: it is a new one. */
   readonly name?: string;
@@ -32,17 +34,9 @@ const DESCRIPTIONS = {
   secret: "At least 8 characters. Nobody can read it again, and logs and results are stored without it.",
 } as const;
 
-/** A variable or a secret of the organisation, which runs of all its services get. */
-export function SetVariable({ kind, name, value = "", close }: SetVariableProps) {
-  const putVariable = useChange("putOrganizationVariable", {
-    done: "Variable set.",
-    refresh: ["listOrganizationVariables"],
-  });
-  const putSecret = useChange("putOrganizationSecret", {
-    done: "Secret set.",
-    refresh: ["listOrganizationSecrets"],
-  });
-  const put = kind === "secret" ? putSecret : putVariable;
+/** A variable or a secret, which runs of one service get, or of all services of the organisation. */
+export function SetVariable({ serviceKey, kind, name, value = "", close }: SetVariableProps) {
+  const put = usePut(kind, serviceKey);
   return (
     <SchemaBackedForm<Values>
       schema={SCHEMAS[kind]}
@@ -50,7 +44,7 @@ export function SetVariable({ kind, name, value = "", close }: SetVariableProps)
       // An empty value is one.
       prepare={(values) => values}
       submitLabel="Set"
-      submit={(given) => put.run({ params: { name: given.name }, body: { value: given.value } })}
+      submit={put}
       onDone={close}
       onCancel={close}
     >
@@ -74,4 +68,22 @@ export function SetVariable({ kind, name, value = "", close }: SetVariableProps)
       />
     </SchemaBackedForm>
   );
+}
+
+/** The operation of each kind, for one service or for all. */
+function usePut(kind: SetVariableProps["kind"], key: string | undefined) {
+  const done = kind === "secret" ? "Secret set." : "Variable set.";
+  const secretOfAll = useChange("putOrganizationSecret", { done, refresh: ["listOrganizationSecrets"] });
+  const variableOfAll = useChange("putOrganizationVariable", {
+    done,
+    refresh: ["listOrganizationVariables"],
+  });
+  const secret = useChange("putSecret", { done, refresh: ["listSecrets"] });
+  const variable = useChange("putVariable", { done, refresh: ["listVariables"] });
+  const ofAll = kind === "secret" ? secretOfAll : variableOfAll;
+  const ofOne = kind === "secret" ? secret : variable;
+  return ({ name, value }: Values): Promise<unknown> =>
+    key === undefined
+      ? ofAll.run({ params: { name }, body: { value } })
+      : ofOne.run({ params: { key, name }, body: { value } });
 }

@@ -1,7 +1,7 @@
 import { Group, Stack, Text, Title } from "@mantine/core";
 import { pages, useChange, useLoadedPages } from "../../api/queries.ts";
 import type { ItemOf } from "../../api/client.ts";
-import { SetServiceSecret, SetServiceVariable } from "../../forms/set-service-variable.tsx";
+import { SetVariable } from "../../forms/set-variable.tsx";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
@@ -20,25 +20,17 @@ interface ServiceVariablesProps {
 }
 
 /** What runs of the service find in their environment. */
-export function ServiceVariables({ serviceKey, setting }: ServiceVariablesProps) {
-  const [kind, name] = setting?.split(":") ?? [];
+export function ServiceVariables(props: ServiceVariablesProps) {
   return (
     <Stack gap="xl">
-      <PlainVariables serviceKey={serviceKey} />
-      <Secrets serviceKey={serviceKey} />
-      {setting !== undefined && name !== undefined && (
-        <RoutedDialog title={`Another value of ${name}`} when={["set", setting]}>
-          {(close) =>
-            kind === "secret" ? (
-              <SetServiceSecret serviceKey={serviceKey} name={name} close={close} />
-            ) : (
-              <SetServiceVariable serviceKey={serviceKey} name={name} close={close} />
-            )
-          }
-        </RoutedDialog>
-      )}
+      <PlainVariables {...props} />
+      <Secrets {...props} />
     </Stack>
   );
+}
+
+function toSetting(kind: "variable" | "secret", name: string): string {
+  return `${kind}:${name}`;
 }
 
 const NewVariable = () => (
@@ -53,8 +45,9 @@ const NewSecret = () => (
   </OpenButton>
 );
 
-function PlainVariables({ serviceKey }: { readonly serviceKey: string }) {
+function PlainVariables({ serviceKey, setting }: ServiceVariablesProps) {
   const variables = useLoadedPages(pages("listVariables", { params: { key: serviceKey } }));
+  const changing = variables.items.find(({ name }) => setting === toSetting("variable", name));
   return (
     <section>
       <Group justify="space-between" mb="sm">
@@ -75,14 +68,28 @@ function PlainVariables({ serviceKey }: { readonly serviceKey: string }) {
         }
       />
       <RoutedDialog title="New variable" when={["new", "variable"]}>
-        {(close) => <SetServiceVariable serviceKey={serviceKey} name={null} close={close} />}
+        {(close) => <SetVariable kind="variable" serviceKey={serviceKey} close={close} />}
       </RoutedDialog>
+      {changing !== undefined && (
+        <RoutedDialog title={`Change ${changing.name}`} when={["set", toSetting("variable", changing.name)]}>
+          {(close) => (
+            <SetVariable
+              kind="variable"
+              serviceKey={serviceKey}
+              name={changing.name}
+              value={changing.value}
+              close={close}
+            />
+          )}
+        </RoutedDialog>
+      )}
     </section>
   );
 }
 
-function Secrets({ serviceKey }: { readonly serviceKey: string }) {
+function Secrets({ serviceKey, setting }: ServiceVariablesProps) {
   const secrets = useLoadedPages(pages("listSecrets", { params: { key: serviceKey } }));
+  const replaced = secrets.items.find(({ name }) => setting === toSetting("secret", name))?.name;
   return (
     <section>
       <Group justify="space-between" mb="sm">
@@ -104,8 +111,13 @@ function Secrets({ serviceKey }: { readonly serviceKey: string }) {
         }
       />
       <RoutedDialog title="New secret" when={["new", "secret"]}>
-        {(close) => <SetServiceSecret serviceKey={serviceKey} name={null} close={close} />}
+        {(close) => <SetVariable kind="secret" serviceKey={serviceKey} close={close} />}
       </RoutedDialog>
+      {replaced !== undefined && (
+        <RoutedDialog title={`Replace ${replaced}`} when={["set", toSetting("secret", replaced)]}>
+          {(close) => <SetVariable kind="secret" serviceKey={serviceKey} name={replaced} close={close} />}
+        </RoutedDialog>
+      )}
     </section>
   );
 }
@@ -177,11 +189,11 @@ function Actions({ kind, serviceKey: key, name }: ActionsProps) {
     <Group gap={6} justify="flex-end" wrap="nowrap">
       <OpenButton
         op={kind === "secret" ? "putSecret" : "putVariable"}
-        set={{ set: `${kind}:${name}` }}
+        set={{ set: toSetting(kind, name) }}
         size="compact-sm"
         variant="default"
       >
-        Set
+        {kind === "secret" ? "Replace" : "Change"}
       </OpenButton>
       <ConfirmButton
         op={kind === "secret" ? "deleteSecret" : "deleteVariable"}
