@@ -136,6 +136,54 @@ test("a variable is changed from the value that it has, and a secret of several 
   expect(request.postDataJSON()).toEqual({ value: lines });
 });
 
+test("what is being entered stays when somebody else saves meanwhile, and replaces nothing unasked", async () => {
+  const listing = await world.visit();
+  await listing.open(`/o/${slug}/services/${serviceKey}?tab=listing`);
+  await listing.page.getByLabel("Title").fill("Mine");
+  const settings = await world.visit();
+  await settings.open(`/o/${slug}/services/${serviceKey}/settings`);
+  const limit = settings.page.getByLabel("Time limit");
+  await limit.fill("120");
+
+  await world.api("PUT", `/services/${serviceKey}/listing`, { title: "Theirs" });
+  const path = `/services/${serviceKey}/policy`;
+  const { revision } = (await world.api<{ revision: number }>("GET", path)).body;
+  await world.api("PUT", path, { revision, policy: { timeoutSeconds: 45 } });
+  const theirs = settings.page.getByRole("button", { name: `Show revision ${revision + 1}` });
+  const changed = listing.page.getByText("It was changed since then");
+  await expect
+    .poll(
+      async () => {
+        // Who comes back to a window reads again what is older than some seconds.
+        for (const { page } of [listing, settings])
+          await page.evaluate(() => globalThis.dispatchEvent(new Event("visibilitychange")));
+        return (await theirs.isVisible()) && (await changed.isVisible());
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+
+  expect(await listing.page.getByLabel("Title").inputValue()).toBe("Mine");
+  await listing.page.getByLabel("Title").fill("Mine, too");
+  await listing.page.reload();
+  await changed.waitFor();
+  await listing.page.getByRole("button", { name: "Discard" }).click();
+  await expect.poll(() => listing.page.getByLabel("Title").inputValue()).toBe("Theirs");
+
+  expect(await limit.inputValue()).toBe("120");
+  const save = settings.page.getByRole("button", { name: "Save" });
+  await save.click();
+  await settings.page.getByText("This conflicts with what is there").waitFor();
+  await theirs.click();
+  await expect.poll(() => limit.inputValue()).toBe("45");
+  // What is saved twice is one revision; what is entered after that is not saved yet.
+  await save.click();
+  await settings.page.getByText("Saved.").waitFor();
+  await limit.fill("50");
+  await settings.page.getByRole("link", { name: "summing", exact: true }).click();
+  await settings.page.getByRole("dialog", { name: "Leave without saving?" }).waitFor();
+});
+
 test("a service that has had versions says why it stays; one that never had goes once its name is typed", async () => {
   const { body: created } = await world.api<{ key: string }>("POST", "/services", { name: "never-built" });
   const { page, open } = await world.visit();

@@ -1,4 +1,5 @@
-import { SimpleGrid, Text, Title } from "@mantine/core";
+import { Alert, Button, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { useState } from "react";
 import { POLICIES_API } from "@platform/contract/platform-api/policies";
 import type { PolicyRevision } from "@platform/contract/platform-api/policies";
 import type { BodyOf } from "../api/client.ts";
@@ -16,19 +17,50 @@ interface ChangePolicyProps {
   readonly current: PolicyRevision;
 }
 
-/** The policy of a service as a whole: what is left empty is as the platform and the version say. */
+/**
+ * The policy of a service as a whole: what is left empty is as the platform and the version say. What is entered stays when somebody
+ * else sets another revision meanwhile; the platform refuses to replace that one.
+ */
 export function ChangePolicy({ serviceKey: key, current }: ChangePolicyProps) {
-  const { revision } = current;
+  const [begun, setBegun] = useState(current);
   const put = useChange("putPolicy", { done: "Saved.", refresh: ["getPolicy", "listPolicyRevisions"] });
+  return (
+    <Stack>
+      {current.revision !== begun.revision && !put.isRunning && (
+        <Alert variant="light" title={`Revision ${current.revision} was set meanwhile`}>
+          <Group justify="space-between">
+            <Text fz="sm">What you see was begun from the one before, and cannot be saved.</Text>
+            <Button size="xs" variant="default" onClick={() => setBegun(current)}>
+              Show revision {current.revision}
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      <PolicyForm
+        key={begun.revision}
+        begun={begun}
+        put={(body) => put.run({ params: { key }, body }).then(setBegun)}
+      />
+    </Stack>
+  );
+}
+
+interface PolicyFormProps {
+  readonly begun: PolicyRevision;
+  readonly put: (body: BodyOf<"putPolicy">) => Promise<void>;
+}
+
+function PolicyForm({ begun, put }: PolicyFormProps) {
+  const { revision } = begun;
   return (
     <SchemaBackedForm<BodyOf<"putPolicy">>
       schema={POLICIES_API.putPolicy.body}
-      initial={toValues(current)}
+      initial={toValues(begun)}
       prepare={(values) => ({ policy: {}, ...withoutEmpty(values), revision })}
       submitLabel="Save"
-      submit={(body) => put.run({ params: { key }, body })}
+      submit={put}
     >
-      <Standing of={current} />
+      <Standing of={begun} />
       <Limits />
       <Retries />
     </SchemaBackedForm>

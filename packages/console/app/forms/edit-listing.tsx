@@ -37,8 +37,6 @@ export function EditListing({ serviceKey, listing, readme, kept, keep, onDone }:
   });
   return (
     <SchemaBackedForm<BodyOf<"putListing">>
-      // What was saved, or is left of a draft that was thrown away, is what the next change begins with.
-      key={`${listing.changedAt ?? ""} ${kept === null ? "" : "draft"}`}
       schema={MARKETPLACE_API.putListing.body}
       initial={toValues(listing)}
       kept={kept}
@@ -77,7 +75,8 @@ function toListing({ contact, description, exampleInput, ...values }: FormValues
   return {
     ...values,
     contact: contact === "" ? null : contact,
-    description: description === "" ? null : description,
+    // Of nothing but spaces, the preview shows the version's.
+    description: typeof description === "string" && description.trim() === "" ? null : description,
     exampleInput: readJson(exampleInput),
   };
 }

@@ -62,7 +62,8 @@ export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
     event.preventDefault();
     if (isSending) return;
     const names = new Set(listFieldNames(initial));
-    const body = prepare(form.getValues());
+    const sent = form.getValues();
+    const body = prepare(sent);
     const errors = sortByField(findErrors(schema, body), names);
     if (Object.keys(errors).length > 0) return show(errors, null);
     show({}, null);
@@ -70,12 +71,14 @@ export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
     wasSent.current = true;
     try {
       await submit(body as Body, key);
+      // Of a form that stays, what is entered from now on is not saved yet.
+      form.resetDirty(sent);
       onDone?.();
     } catch (error) {
-      wasSent.current = false;
       const explained = explainError(error);
       show(sortByField(explained.fields, names), explained);
     } finally {
+      wasSent.current = false;
       setIsSending(false);
     }
   };

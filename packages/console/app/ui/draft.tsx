@@ -13,10 +13,12 @@ interface Draft {
 
 /** What is written on a page, kept in this tab until it is saved or thrown away. */
 export interface KeptDraft {
-  /** What was found when the page was opened; null: nothing, or it was thrown away. */
-  readonly found: Values | null;
-  /** What is entered now; null: nothing. */
+  /** Of the form: another one begins anew, with what was entered or else with what is saved. */
+  readonly key: string;
+  /** What is entered; null: nothing. */
   readonly entered: Values | null;
+  /** Whether it was found when the page was opened. */
+  readonly isFound: boolean;
   /** Whether somebody has changed what it was begun from. */
   readonly isOutdated: boolean;
   readonly keep: (values: Values) => void;
@@ -27,27 +29,34 @@ export interface KeptDraft {
 export function useDraft(of: string, changedAt: string | null): KeptDraft {
   const { id } = useMe();
   const name = `${id}.${of}`;
-  const [found, setFound] = useState(() => readDraft(name) as Draft | null);
-  const [entered, setEntered] = useState(found?.values ?? null);
+  const [draft, setDraft] = useState(() => readDraft(name) as Draft | null);
+  const [isFound, setIsFound] = useState(draft !== null);
+  const [forgotten, setForgotten] = useState(0);
+  // What is being written stays when somebody else saves; a form in which nothing is entered shows what they have saved.
+  const [shown, setShown] = useState(changedAt);
+  if (draft === null && shown !== changedAt) setShown(changedAt);
   return {
-    found: found?.values ?? null,
-    entered,
-    isOutdated: found !== null && found.since !== changedAt,
+    key: `${shown} ${forgotten}`,
+    entered: draft?.values ?? null,
+    isFound: isFound && draft !== null,
+    isOutdated: draft !== null && draft.since !== changedAt,
     keep: (values) => {
-      setEntered(values);
-      keepDraft(name, { since: changedAt, values } satisfies Draft);
+      const next = { since: draft === null ? changedAt : draft.since, values } satisfies Draft;
+      setDraft(next);
+      keepDraft(name, next);
     },
     forget: () => {
       keepDraft(name, undefined);
-      setFound(null);
-      setEntered(null);
+      setDraft(null);
+      setIsFound(false);
+      setForgotten(forgotten + 1);
     },
   };
 }
 
-/** Says that a draft was found, and lets it be thrown away. */
-export function FoundDraft({ draft: { found, isOutdated, forget } }: { readonly draft: KeptDraft }) {
-  if (found === null) return null;
+/** Says that a draft was found, or that somebody else has saved meanwhile, and lets it be thrown away. */
+export function FoundDraft({ draft: { isFound, isOutdated, forget } }: { readonly draft: KeptDraft }) {
+  if (!isFound && !isOutdated) return null;
   return (
     <Alert variant="light" title="Not saved yet">
       <Group justify="space-between">

@@ -31,10 +31,11 @@ export function Listing({ service }: { readonly service: Service }) {
           <>
             <FoundDraft draft={draft} />
             <EditListing
+              key={draft.key}
               serviceKey={key}
               listing={listing}
               readme={version?.readme ?? ""}
-              kept={draft.found}
+              kept={draft.entered}
               keep={draft.keep}
               onDone={draft.forget}
             />
@@ -47,7 +48,7 @@ export function Listing({ service }: { readonly service: Service }) {
         <Title order={2} fz="lg">
           As others see it
         </Title>
-        <Lacks of={listLacks(listing, plans.items, version)} />
+        <Lacks of={listLacks(service, listing, plans.items, version)} />
         {publication !== null && latestVersion !== null && (
           <AppLink to="/o/$org/marketplace/$key" params={{ org, key }}>
             Open its page in the marketplace
@@ -61,12 +62,13 @@ export function Listing({ service }: { readonly service: Service }) {
 
 /** What a good offer has, and this one lacks: a sentence each. */
 function listLacks(
+  { latestVersion }: Service,
   { summary, description }: ListingShape,
   plans: readonly Plan[],
   version: VersionDetails | undefined,
 ): readonly string[] {
   const checks: readonly (readonly [boolean, string])[] = [
-    [version === undefined, "No version is live: nobody can find it."],
+    [latestVersion === null, "No version is live: nobody can find it."],
     [
       version?.readme === "" && description === null,
       "There is no description, neither here nor in the project.",

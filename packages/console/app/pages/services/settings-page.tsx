@@ -54,7 +54,7 @@ export function ServiceSettingsPage() {
             label: "Runs",
             content: () => (
               <ForEditors op="putPolicy">
-                <ChangePolicy key={policy.revision} serviceKey={key} current={policy} />
+                <ChangePolicy serviceKey={key} current={policy} />
               </ForEditors>
             ),
           },
