@@ -178,7 +178,9 @@ test("what is being entered stays when somebody else saves meanwhile, and replac
   await expect.poll(() => limit.inputValue()).toBe("45");
   // What is saved twice is one revision; what is entered after that is not saved yet.
   await save.click();
-  await settings.page.getByText("Saved.").waitFor();
+  await settings.page.getByText(`Revision ${revision + 2}, set`).waitFor();
+  await Promise.all([settings.page.waitForResponse((one) => one.request().method() === "PUT"), save.click()]);
+  await expect.poll(() => save.getAttribute("data-loading")).toBeNull();
   await limit.fill("50");
   await settings.page.getByRole("link", { name: "summing", exact: true }).click();
   await settings.page.getByRole("dialog", { name: "Leave without saving?" }).waitFor();
