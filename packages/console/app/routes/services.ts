@@ -10,6 +10,8 @@ const serviceSearch = search({
   new: oneOf("version", "plan"),
   plan: text(),
 });
+/** They are of all services of the organisation's applications, and those of one are wanted. */
+const MOST_SUBSCRIPTION_PAGES = 10;
 const versionSearch = search({ tab: oneOf("build", "schemas", "changes", "requirements") });
 
 const services = createRoute({
@@ -53,7 +55,9 @@ const service = createRoute({
       load(pages("listBuilds", { params: { key } })),
       ...(tab === "listing" ? [load(q("getListing", { params: { key } }))] : []),
       ...(tab === "listing" || tab === "plans" ? [load(pages("listPlans", { params: { key } }))] : []),
-      ...(tab === "api" ? [load(q("listSubscriptions", { query: { limit: 100 } }))] : []),
+      ...(tab === "api"
+        ? [load(pages("listSubscriptions", { query: { limit: 100 } }), MOST_SUBSCRIPTION_PAGES)]
+        : []),
       // Who may not read it is told so by the page.
       ...(tab === "subscribers" && mayCall(scope, "listServiceSubscriptions")
         ? [load(pages("listServiceSubscriptions", { params: { key } }))]

@@ -4,11 +4,13 @@ import type { Service } from "@platform/contract/platform-api/services";
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
 import { toCallCurl, toCallJava, toCallJavaScript, toCallPython } from "@platform/contract/snippets";
 import type { ShownCall, Waiting } from "@platform/contract/snippets";
-import { q, useFetched, useLoaded } from "../../api/queries.ts";
+import { pages, q, useFetched, useLoadedPages } from "../../api/queries.ts";
 import { ChoiceTabs } from "../../ui/choice-tabs.tsx";
 import { Code } from "../../ui/code.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Failure } from "../../ui/failure.tsx";
+import { createKey } from "../../util/keys.ts";
+import { formatCount } from "../../util/units.ts";
 import { ClientDownloads } from "../marketplace/clients.tsx";
 
 const LANGUAGES = [
@@ -26,7 +28,7 @@ const WAITS: readonly { readonly value: Waiting; readonly label: string }[] = [
 
 /** How this organisation's applications call the service. */
 export function ServiceApi({ service: { key, name, latestVersion } }: { readonly service: Service }) {
-  const { items } = useLoaded(q("listSubscriptions", { query: { limit: 100 } }));
+  const { items, hasMore } = useLoadedPages(pages("listSubscriptions", { query: { limit: 100 } }));
   if (latestVersion === null)
     return (
       <EmptyState title="No live version" command="platform up">
@@ -37,7 +39,14 @@ export function ServiceApi({ service: { key, name, latestVersion } }: { readonly
   return (
     <Stack>
       {subscriptions.length === 0 ? (
-        <EmptyState title="No application has subscribed" command={`platform run ${name} --data '{}'`}>
+        <EmptyState
+          title={
+            hasMore
+              ? `None of the newest ${formatCount(items.length)} subscriptions is of this service`
+              : "No application has subscribed"
+          }
+          command={`platform run ${name} --data '{}'`}
+        >
           The command starts it as a job of this organisation. For calls by a program, publish the service,
           create an application and subscribe it: its endpoint URL is then shown here.
         </EmptyState>
@@ -67,7 +76,8 @@ function Call({ serviceKey, version, subscriptions }: CallProps) {
   const one = subscriptions.find(({ id }) => id === chosen) ?? subscriptions[0];
   const keyId = useKeyId(one?.applicationId ?? "");
   const error = configuration.error ?? details.error;
-  if (error !== null) return <Failure error={error} retry={details.retry} />;
+  if (error !== null)
+    return <Failure error={error} retry={() => [configuration, details].forEach(({ retry }) => retry())} />;
   if (!one?.endpointUrl || configuration.data === undefined || details.data === undefined)
     return <Skeleton height={320} />;
   return (
@@ -142,9 +152,3 @@ function Programs({ call }: { readonly call: Omit<ShownCall, "waiting"> }) {
     </>
   );
 }
-
-/** Where there is no TLS, browsers have no randomUUID. */
-const createKey = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
