@@ -115,6 +115,20 @@ test("the checklist of an empty organisation leads to the first call, and ticks 
   expect(complaints).toEqual([]);
 });
 
+test("a page that stays open goes on with its day", async () => {
+  const { page, open } = await world.visit();
+  await page.clock.install();
+  await open(`/o/${organisation.slug}`);
+  const figure = page.getByRole("link", { name: /Failed$/u });
+  const since = async () => {
+    const { searchParams } = new URL((await figure.getAttribute("href")) ?? "", world.login.apiUrl);
+    return Date.parse(`${searchParams.get("after")?.replace(" ", "T")}Z`);
+  };
+  const first = await since();
+  await page.clock.fastForward(2 * HOUR_MS);
+  await expect.poll(since).toBeGreaterThanOrEqual(first + 2 * HOUR_MS);
+});
+
 test("a viewer sees who can take the first steps", async () => {
   const { id, slug } = await world.createOrganisation("Watching");
   const viewer = await inviteMember(world, id, "viewer");

@@ -15,9 +15,16 @@ function subscribe(changed: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+/** While nothing on a page shows a time the clock stands still: who looks then sets it. */
+function look(): number {
+  const current = Date.now();
+  if (Math.abs(current - now) >= 2 * TICK_MS) now = current;
+  return now;
+}
+
 /** The present in milliseconds since the Unix epoch, to ten seconds: the same for all parts of a page. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now);
+  return useSyncExternalStore(subscribe, look);
 }
 
 /** The clock of the page stands still between two ticks, and that of the platform may be a little ahead. */

@@ -1,9 +1,11 @@
 import { Stack } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { useDeferredValue, useState } from "react";
 import { q, REFRESH_MS, useLoaded } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
+import { useNow } from "../../ui/time.tsx";
+import { findLastDay } from "../../util/last-day.ts";
 import { DayFigures } from "./day-figures.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { LatestExecutions } from "./latest-executions.tsx";
@@ -20,7 +22,9 @@ export function HomePage() {
 
 function Home() {
   const { name, role } = useOrganisation();
-  const { since } = route.useLoaderData();
+  const loaded = route.useLoaderData();
+  // Of a page that stays open, the day goes on; the former one is shown until the next one is there.
+  const since = useDeferredValue(findLastDay(useNow()), loaded.since);
   const services = useLoaded(q("listServices", { query: { limit: 5 } }), {
     refresh: ({ items }) =>
       items.some(({ publication }) => publication !== null) ? REFRESH_MS.list : REFRESH_MS.unfinished,

@@ -1,12 +1,14 @@
 import { Button, Group } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
+import { useDeferredValue, useMemo } from "react";
 import type { InstanceSeries, SeriesName } from "@platform/contract/platform-api/operator-figures";
 import { q, REFRESH_MS, useLoaded } from "../../api/queries.ts";
 import { Chart } from "../../charts/chart.tsx";
 import type { ChartSeries } from "../../charts/marks.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
-import { SPANS } from "../../util/series-query.ts";
+import { useNow } from "../../ui/time.tsx";
+import { SPANS, toSeriesQuery } from "../../util/series-query.ts";
 import type { Span } from "../../util/series-query.ts";
 import { formatDuration } from "../../util/times.ts";
 import { OperatorFrame } from "./operator-frame.tsx";
@@ -62,7 +64,7 @@ const formatNumber = (value: number) =>
 export function ActivityPage() {
   const { span = "hour" } = route.useSearch();
   const setSearch = useSetSearch();
-  const query = route.useLoaderDeps();
+  const query = useAsked(span);
   const figures = useLoaded(q("getSeries", { query }), { refresh: REFRESH_MS.list });
   const rows = toRows(figures);
   return (
@@ -102,6 +104,13 @@ export function ActivityPage() {
       <SeriesTable figures={figures} rows={rows} />
     </OperatorFrame>
   );
+}
+
+/** Of a page that stays open, the time goes on; the former one is shown until the next one is there. */
+function useAsked(span: Span) {
+  const { from, step } = toSeriesQuery(span, useNow());
+  const asked = useMemo(() => ({ from, step }), [from, step]);
+  return useDeferredValue(asked, route.useLoaderDeps());
 }
 
 /** The last known value of each. */
