@@ -183,7 +183,18 @@ test("what is being entered stays when somebody else saves meanwhile, and replac
   await expect.poll(() => save.getAttribute("data-loading")).toBeNull();
   await limit.fill("50");
   await settings.page.getByRole("link", { name: "summing", exact: true }).click();
-  await settings.page.getByRole("dialog", { name: "Leave without saving?" }).waitFor();
+  const question = settings.page.getByRole("dialog", { name: "Leave without saving?" });
+  await question.getByRole("button", { name: "Leave" }).click();
+
+  await settings.open(`/o/${slug}/services/${serviceKey}/settings?tab=kept`);
+  const days = settings.page.getByLabel("Results are kept for");
+  await days.fill("20");
+  await world.api("PUT", `/services/${serviceKey}`, { logDays: 7 });
+  await save.click();
+  await expect
+    .poll(async () => (await world.api("GET", `/services/${serviceKey}`)).body)
+    .toMatchObject({ resultDays: 20, logDays: 7 });
+  await expect.poll(() => settings.page.getByLabel("Logs are kept for").inputValue()).toBe("7");
 });
 
 test("a service that has had versions says why it stays; one that never had goes once its name is typed", async () => {

@@ -24,7 +24,6 @@ export function ServiceSettingsPage() {
   const { slug: org } = useOrganisation();
   const service = useLoaded(q("getService", { params: { key } }));
   const policy = useLoaded(q("getPolicy", { params: { key } }));
-  const { resultDays, logDays, logs } = service;
   return (
     <>
       <PageHeader
@@ -63,7 +62,7 @@ export function ServiceSettingsPage() {
             label: "What is kept",
             content: () => (
               <ForEditors op="putService">
-                <ChangeKept key={`${resultDays} ${logDays} ${logs}`} service={service} />
+                <ChangeKept service={service} />
               </ForEditors>
             ),
           },
