@@ -194,6 +194,35 @@ async function save(page: Page, button: string): Promise<{ readonly name: string
   return { name: download.suggestedFilename(), path: await download.path() };
 }
 
+test("a subscription has a page: it shows the URL of each version, changes its plan, is paused, and ends", async () => {
+  const { id, slug } = await world.createOrganisation("Changing");
+  await subscribeIn(id);
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/applications`);
+  await page.getByRole("link", { name: "caller" }).click();
+  await page.getByRole("link", { name: "adding" }).click();
+  await page.getByRole("heading", { level: 1, name: "adding for caller" }).waitFor();
+  const urls = page.getByRole("table", { name: "Endpoint URLs" }).locator(".mono");
+  await expect.poll(() => urls.count()).toBe(2);
+  expect(new Set(await urls.allTextContents()).size).toBe(1);
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Plan").click();
+  await page.getByRole("option", { name: /^Paid/u }).click();
+  await dialog.getByRole("switch", { name: "The provider may read the logs" }).check();
+  await dialog.getByRole("button", { name: "Change" }).click();
+  await page.getByText("10 EUR a month + 0.0025 EUR an execution").waitFor();
+  await page.getByText("0 of 1,000").waitFor();
+  await page.getByText("the provider may read them").waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("Paused", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Resume" }).waitFor();
+  await page.getByRole("button", { name: "End", exact: true }).click();
+  await dialog.getByRole("button", { name: "End", exact: true }).click();
+  await page.getByRole("heading", { name: "No subscriptions" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test.for([
   ["Java", "java"],
   ["Python", "python"],

@@ -43,5 +43,22 @@ const application = createRoute({
   ),
 });
 
+const subscriptionSearch = search({ edit: oneOf("terms") });
+
+const subscription = createRoute({
+  getParentRoute: () => organisation,
+  path: "applications/$id/subscriptions/$sid",
+  validateSearch: subscriptionSearch,
+  loader: ({ context: { load }, params: { id, sid } }) =>
+    Promise.all([
+      load(q("getApplication", { params: { id } })),
+      load(q("getSubscription", { params: { id: sid } })),
+    ]),
+  component: lazyRouteComponent(
+    () => import("../pages/applications/subscription-page.tsx"),
+    "SubscriptionPage",
+  ),
+});
+
 /** Applications, their keys and subscriptions. */
-export const applicationRoutes = [applications, application] as const;
+export const applicationRoutes = [applications, application, subscription] as const;

@@ -1,15 +1,17 @@
-import { Badge, Group, Progress, Text } from "@mantine/core";
+import { Badge, Group, Text } from "@mantine/core";
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
-import { pages, useChange, useLoadedPages } from "../../api/queries.ts";
+import { pages, useLoadedPages } from "../../api/queries.ts";
+import { useOrganisation } from "../../api/scope.tsx";
 import { SubscribeApplication } from "../../forms/subscribe-application.tsx";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
-import { ConfirmButton } from "../../ui/confirm.tsx";
 import { CopyLine } from "../../ui/copy-button.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { AppLink } from "../../ui/link.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
-import { formatCount } from "../../util/units.ts";
+import { EndSubscription } from "./end-subscription.tsx";
+import { QuotaUse } from "./plan-use.tsx";
 
 const SubscribeButton = () => (
   <OpenButton op="createSubscription" set={{ new: "subscription" }} size="xs">
@@ -58,15 +60,26 @@ const COLUMNS: readonly Column<Subscription>[] = [
       ),
   },
   { id: "plan", label: "Plan", cell: (one) => <PlanUse of={one} />, priority: 3 },
-  { id: "actions", label: "", align: "end", cell: (one) => <SubscriptionActions of={one} /> },
+  {
+    id: "actions",
+    label: "",
+    align: "end",
+    cell: (one) => <EndSubscription of={one} button={{ size: "compact-sm" }} />,
+  },
 ];
 
-function Service({ of: { serviceName, version, status, isOffered } }: { readonly of: Subscription }) {
+function Service({ of: one }: { readonly of: Subscription }) {
+  const { id: sid, applicationId, serviceName, version, status, isOffered } = one;
+  const { slug: org } = useOrganisation();
   return (
     <Group gap={6}>
-      <Text span inherit fw={600}>
+      <AppLink
+        to="/o/$org/applications/$id/subscriptions/$sid"
+        params={{ org, id: applicationId, sid }}
+        fw={600}
+      >
         {serviceName}
-      </Text>
+      </AppLink>
       <Text span inherit c="dimmed">
         {version === null ? "newest version" : version}
       </Text>
@@ -88,36 +101,7 @@ function PlanUse({ of: { plan, quota } }: { readonly of: Subscription }) {
   return (
     <div style={{ minWidth: 120 }}>
       <div>{plan.name}</div>
-      {quota !== null && (
-        <>
-          <Progress
-            value={Math.min(100, (quota.used / Math.max(1, quota.limit)) * 100)}
-            size="sm"
-            aria-label={`Used of ${plan.name}`}
-          />
-          <Text fz="xs" c="dimmed">
-            {formatCount(Math.round(quota.used))} of {formatCount(quota.limit)}
-          </Text>
-        </>
-      )}
+      <QuotaUse of={{ plan, quota }} />
     </div>
-  );
-}
-
-function SubscriptionActions({ of: { id, serviceName } }: { readonly of: Subscription }) {
-  const cancel = useChange("cancelSubscription", {
-    done: "Subscription ended.",
-    refresh: ["listSubscriptions"],
-  });
-  return (
-    <ConfirmButton
-      op="cancelSubscription"
-      label="End"
-      question={`End the subscription to ${serviceName}?`}
-      button={{ size: "compact-sm" }}
-      run={() => cancel.run({ params: { id } })}
-    >
-      Calls of this application are refused within a second, and what it has started there is cancelled.
-    </ConfirmButton>
   );
 }

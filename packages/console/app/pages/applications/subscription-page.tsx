@@ -1,0 +1,155 @@
+import { Badge, Group, Stack, Text, Title } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import type { MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
+import type { Subscription } from "@platform/contract/platform-api/subscriptions";
+import { q, REFRESH_MS, useFetched, useLoaded } from "../../api/queries.ts";
+import { ChangeSubscription } from "../../forms/change-subscription.tsx";
+import { DataTable } from "../../table/data-table.tsx";
+import type { Column } from "../../table/data-table.tsx";
+import { CopyLine } from "../../ui/copy-button.tsx";
+import { RoutedDialog } from "../../ui/dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { AppLink } from "../../ui/link.tsx";
+import { PageHeader } from "../../ui/page-header.tsx";
+import { Time } from "../../ui/time.tsx";
+import { describePrice, listLimits } from "../../util/plan-words.ts";
+import { QuotaUse } from "./plan-use.tsx";
+import { SubscriptionActions } from "./subscription-actions.tsx";
+
+const route = getRouteApi("/in/o/$org/applications/$id/subscriptions/$sid");
+
+/** One subscription: where to call, on which terms, and how much of them is used. */
+export function SubscriptionPage() {
+  const { org, id, sid } = route.useParams();
+  const application = useLoaded(q("getApplication", { params: { id } }));
+  const subscription = useLoaded(q("getSubscription", { params: { id: sid } }), { refresh: REFRESH_MS.list });
+  const { serviceKey: key, serviceName, isOffered } = subscription;
+  const { data: entry } = useFetched(q("getMarketplaceEntry", { params: { key } }), { isActive: isOffered });
+  return (
+    <>
+      <PageHeader
+        title={`${serviceName} for ${application.name}`}
+        above={[
+          <AppLink key="all" to="/o/$org/applications" params={{ org }}>
+            Applications
+          </AppLink>,
+          <AppLink key="application" to="/o/$org/applications/$id" params={{ org, id }}>
+            {application.name}
+          </AppLink>,
+        ]}
+        badge={<Standing of={subscription} />}
+        actions={<SubscriptionActions of={subscription} />}
+      />
+      <Stack gap="xl">
+        <SubscriptionFacts of={subscription} />
+        <Endpoints of={subscription} entry={entry} />
+      </Stack>
+      <RoutedDialog title={`Change the subscription to ${serviceName}`} when={["edit", "terms"]}>
+        {(close) => <ChangeSubscription subscription={subscription} entry={entry} close={close} />}
+      </RoutedDialog>
+    </>
+  );
+}
+
+function Standing({ of: { status, isOffered } }: { readonly of: Subscription }) {
+  return (
+    <>
+      {status === "PAUSED" && <Badge>Paused</Badge>}
+      {!isOffered && <Badge>Withdrawn</Badge>}
+    </>
+  );
+}
+
+function SubscriptionFacts({ of: one }: { readonly of: Subscription }) {
+  const { org, id } = route.useParams();
+  const { serviceKey: key, serviceName, isOffered, plan, quota, concurrency } = one;
+  return (
+    <Facts
+      of={{
+        Service: isOffered ? (
+          <AppLink to="/o/$org/marketplace/$key" params={{ org, key }}>
+            {serviceName}
+          </AppLink>
+        ) : (
+          `${serviceName}: it was withdrawn, and works here until the subscription is ended`
+        ),
+        Version: one.version ?? "the highest live one",
+        Plan: plan === null ? "none is needed within the organisation" : <Terms of={plan} />,
+        "Used this month":
+          quota === null ? undefined : (
+            <div style={{ maxWidth: 260 }}>
+              <QuotaUse of={one} />
+              <Text fz="xs" c="dimmed">
+                begins again <Time at={quota.resetsAt} />
+              </Text>
+            </div>
+          ),
+        "Wait or run": concurrency === null ? undefined : `${concurrency.used} of ${concurrency.limit}`,
+        Logs: one.sharesLogs ? "the provider may read them" : "are not shown to the provider",
+        Since: <Time at={one.createdAt} />,
+        Executions: (
+          <AppLink
+            to="/o/$org/executions"
+            params={{ org }}
+            search={{ kind: "outgoing", application: id, service: key }}
+          >
+            What it has started
+          </AppLink>
+        ),
+      }}
+    />
+  );
+}
+
+function Terms({ of: plan }: { readonly of: NonNullable<Subscription["plan"]> }) {
+  const lines = [describePrice(plan), ...listLimits(plan)];
+  return (
+    <Stack gap={0}>
+      <Group gap={6}>
+        {plan.name}
+        <Text span fz="sm" c="dimmed">
+          revision {plan.revision}
+        </Text>
+      </Group>
+      {lines.map((line) => (
+        <Text key={line} fz="sm">
+          {line}
+        </Text>
+      ))}
+    </Stack>
+  );
+}
+
+interface EndpointsProps {
+  readonly of: Subscription;
+  readonly entry: MarketplaceEntry | undefined;
+}
+
+/** The version is the last part of an endpoint URL; all that are live may be called. */
+function Endpoints({ of: { endpointUrl }, entry }: EndpointsProps) {
+  const others = (entry?.versions ?? []).map(({ version }) => ({
+    version,
+    url: endpointUrl?.replace(/[^/]+\/$/u, `${version}/`) ?? "",
+  }));
+  const rows = endpointUrl === null ? [] : [{ version: "of the subscription", url: endpointUrl }, ...others];
+  return (
+    <section>
+      <Title order={2} fz="lg" mb="sm">
+        Endpoint URLs
+      </Title>
+      <DataTable
+        label="Endpoint URLs"
+        columns={ENDPOINT_COLUMNS}
+        rows={rows}
+        rowKey={({ version }) => version}
+        empty={<EmptyState title="No live version">There is a URL as soon as a version is live.</EmptyState>}
+      />
+    </section>
+  );
+}
+
+const ENDPOINT_COLUMNS: readonly Column<{ readonly version: string; readonly url: string }>[] = [
+  { id: "version", label: "Version", cell: ({ version }) => version },
+  { id: "url", label: "Endpoint URL", cell: ({ url }) => <CopyLine text={url} what="endpoint URL" /> },
+];
