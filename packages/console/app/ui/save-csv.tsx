@@ -18,22 +18,28 @@ interface SaveCsvProps<K extends ListOperation> {
   readonly request: RequestOf<K>;
   /** What is in it, for the name of the file and for what is said: "executions". */
   readonly what: string;
-  /** Names of the columns. */
+  readonly toTable: (items: readonly ItemOf<K>[]) => Table;
+}
+
+/** What a file has. */
+export interface Table {
+  /** Of the columns. */
   readonly names: readonly string[];
-  readonly toRow: (item: ItemOf<K>) => readonly (string | number)[];
+  readonly rows: readonly (readonly (string | number)[])[];
 }
 
 /** Saves what the filter matches as a table, also what the page has not loaded. */
-export function SaveCsv<K extends ListOperation>({ op, request, what, names, toRow }: SaveCsvProps<K>) {
+export function SaveCsv<K extends ListOperation>({ op, request, what, toTable }: SaveCsvProps<K>) {
   const [isRunning, setIsRunning] = useState(false);
   const readAll = useReadAll(op);
   const save = async () => {
     const { items, isWhole } = await readAll(request, MOST_ROWS);
-    saveText(`${what.replaceAll(" ", "-")}.csv`, toCsv(names, items.map(toRow)), "text/csv;charset=utf-8");
+    const { names, rows } = toTable(items);
+    saveText(`${what.replaceAll(" ", "-")}.csv`, toCsv(names, rows), "text/csv;charset=utf-8");
     notifyDone(
       isWhole
         ? `${formatCount(items.length)} ${what} saved.`
-        : `The newest ${formatCount(items.length)} ${what} saved. There are more: choose a shorter period for them.`,
+        : `The first ${formatCount(items.length)} ${what} saved. There are more: choose a shorter period for them.`,
     );
   };
   return (

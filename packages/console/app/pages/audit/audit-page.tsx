@@ -44,8 +44,7 @@ function AuditLog() {
               op="listAuditEvents"
               request={{ query }}
               what="audit entries"
-              names={CSV_NAMES}
-              toRow={toCsvRow}
+              toTable={(items) => ({ names: CSV_NAMES, rows: items.map(toCsvRow) })}
             />
             <CopyAs op="listAuditEvents" request={{ query }} command="platform audit" />
           </>

@@ -1,3 +1,4 @@
+import type { ItemOf } from "../../api/client.ts";
 import type { ExecutionFilter } from "../../execution/filter.ts";
 import { describeCaller } from "../../execution/kinds.ts";
 import { SaveCsv } from "../../ui/save-csv.tsx";
@@ -24,21 +25,24 @@ export function SaveExecutions({ filter }: { readonly filter: ExecutionFilter })
       op="listExecutions"
       request={{ query: filter }}
       what="executions"
-      names={NAMES}
-      toRow={(one) => [
-        one.id,
-        one.kind,
-        one.status,
-        one.code ?? "",
-        one.service.name,
-        one.version,
-        describeCaller(one),
-        one.createdAt,
-        one.startedAt ?? "",
-        one.endedAt ?? "",
-        one.waitedMs,
-        one.ranMs ?? "",
-      ]}
+      toTable={(items) => ({ names: NAMES, rows: items.map(toRow) })}
     />
   );
+}
+
+function toRow(one: ItemOf<"listExecutions">): readonly (string | number)[] {
+  return [
+    one.id,
+    one.kind,
+    one.status,
+    one.code ?? "",
+    one.service.name,
+    one.version,
+    describeCaller(one),
+    one.createdAt,
+    one.startedAt ?? "",
+    one.endedAt ?? "",
+    one.waitedMs,
+    one.ranMs ?? "",
+  ];
 }
