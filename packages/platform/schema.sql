@@ -498,6 +498,7 @@ create table listing (
   changed_at timestamp(3) with time zone not null default now(),
   description text,
   search tsvector generated always as (to_tsvector('simple'::regconfig, "left"(description, 10000))) stored,
+  revision integer not null default 1,
   constraint listing_service FOREIGN KEY (service_key) REFERENCES service(key),
   constraint listing_pkey PRIMARY KEY (service_key)
 );

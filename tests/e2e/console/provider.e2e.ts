@@ -150,7 +150,7 @@ test("what is being entered stays when somebody else saves meanwhile, and replac
   const { revision } = (await world.api<{ revision: number }>("GET", path)).body;
   await world.api("PUT", path, { revision, policy: { timeoutSeconds: 45 } });
   const theirs = settings.page.getByRole("button", { name: `Show revision ${revision + 1}` });
-  const changed = listing.page.getByText("It was changed since then");
+  const changed = listing.page.getByText("Changed since you opened it");
   await expect
     .poll(
       async () => {
@@ -167,7 +167,13 @@ test("what is being entered stays when somebody else saves meanwhile, and replac
   await listing.page.getByLabel("Title").fill("Mine, too");
   await listing.page.reload();
   await changed.waitFor();
-  await listing.page.getByRole("button", { name: "Discard" }).click();
+  const saveListing = listing.page.getByRole("button", { name: "Save", exact: true });
+  await saveListing.click();
+  await listing.page.getByText("This conflicts with what is there").waitFor();
+  expect(await listing.page.getByLabel("Title").inputValue()).toBe("Mine, too");
+  const listingPath = `/services/${serviceKey}/listing`;
+  expect((await world.api("GET", listingPath)).body).toMatchObject({ title: "Theirs" });
+  await listing.page.getByRole("button", { name: "Show theirs" }).click();
   await expect.poll(() => listing.page.getByLabel("Title").inputValue()).toBe("Theirs");
 
   expect(await limit.inputValue()).toBe("120");
@@ -195,6 +201,30 @@ test("what is being entered stays when somebody else saves meanwhile, and replac
     .poll(async () => (await world.api("GET", `/services/${serviceKey}`)).body)
     .toMatchObject({ resultDays: 20, logDays: 7 });
   await expect.poll(() => settings.page.getByLabel("Logs are kept for").inputValue()).toBe("7");
+});
+
+test("terms of a plan that somebody else has changed meanwhile are replaced only when that is known", async () => {
+  const path = `/services/${serviceKey}/plans/shared`;
+  await world.api("PUT", path, { name: "Shared", included: 1 });
+  const { open, page } = await world.visit();
+  await open(`/o/${slug}/services/${serviceKey}?tab=plans&plan=shared`);
+  const dialog = page.getByRole("dialog", { name: "Terms of Shared" });
+  await dialog.getByLabel("Starts a minute").fill("7");
+  await world.api("PUT", path, { name: "Shared", included: 2 });
+  const change = dialog.getByRole("button", { name: "Change" });
+  await change.click();
+  await dialog.getByText("Changed since you opened it").waitFor();
+  expect(await dialog.getByLabel("Starts a minute").inputValue()).toBe("7");
+  expect((await world.api("GET", path)).body).toMatchObject({ included: 2, revision: 2 });
+  await dialog.getByRole("button", { name: "Show theirs" }).click();
+  await expect.poll(() => dialog.getByLabel("Included in a month").inputValue()).toBe("2");
+  await world.api("PUT", path, { name: "Shared", included: 3 });
+  await dialog.getByLabel("Starts a minute").fill("8");
+  await change.click();
+  await dialog.getByRole("button", { name: "Let mine replace it" }).click();
+  await change.click();
+  await dialog.waitFor({ state: "detached" });
+  expect((await world.api("GET", path)).body).toMatchObject({ included: 2, limits: { perMinute: 8 } });
 });
 
 test("a service that has had versions says why it stays; one that never had goes once its name is typed", async () => {

@@ -73,6 +73,8 @@ test("a listing is shown, changed in part, and what is named is taken away", asy
     contact: null,
     icon: `data:image/png;base64,${Buffer.from("an image").toString("base64")}`,
     exampleInput: { data: { n: 1 } },
+    // What was changed is that of the revision that was read.
+    revision: 2,
   });
 });
 
@@ -141,6 +143,12 @@ test("a plan is written with its prices and limits, listed and withdrawn", async
   expect(listed.stdout).toMatch(
     /pro +pro +1 +9\.90 EUR a month \+ 0\.01 EUR a CPU-second +10 cpu-seconds +5000 cpu-seconds +60 +4 +3$/mu,
   );
+  const late = await call("plans", "put", "pro", "--revision", "0");
+  expect([late.exitCode, late.stderr]).toEqual([
+    1,
+    expect.stringContaining("conflicts with the current state"),
+  ]);
+  expect((await call("plans", "put", "pro", "--revision", "1")).stdout).toMatch(/pro +pro +2 +free/u);
   expect((await call("plans", "rm", "pro")).stdout).toBe("The plan pro takes no new subscriptions.\n");
   expect((await call("plans", "ls")).stdout).toBe("No plans yet.\n");
   expect((await call("plans", "put", "pro", "--monthly", "-1")).exitCode).not.toBe(0);

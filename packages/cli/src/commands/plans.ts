@@ -68,6 +68,11 @@ export const putPlanCommand = defineCommand({
       description: "Applications of one organisation that can have it in a month",
       maximum: MAX_RATE,
     },
+    revision: {
+      ...WHOLE,
+      minimum: 0,
+      description: "Only if this is its revision, as 'plans ls' shows it; 0: only if there is no such plan",
+    },
   },
   examples: [
     {
@@ -76,14 +81,14 @@ export const putPlanCommand = defineCommand({
     },
   ],
   run: async (context, { arguments: { plan: planId, service }, options }) => {
-    const { name, unit, included, cap, perMinute, concurrent, applications, ...prices } = options;
+    const { name, unit, included, cap, perMinute, concurrent, applications, revision, ...prices } = options;
     const { client } = await openSession(context);
     const { key } = await findService(context, client, service);
     const body = {
       name: name ?? planId,
       unit: unit === "cpu-second" ? ("cpu-second" as const) : ("execution" as const),
       limits: omitMissing({ perMonth: cap, perMinute, concurrent, applications }),
-      ...omitMissing({ included, ...prices }),
+      ...omitMissing({ revision, included, ...prices }),
     };
     const plan = await client.putPlan({ params: { key, planId }, body });
     printPlans(context, [plan]);

@@ -169,11 +169,13 @@ function createZip(text: string) {
 
 function createListings(): Pick<Handlers, "getListing" | "putListing"> {
   const none = { summary: "", tags: [], icon: null, contact: null, exampleInput: null, description: null };
-  let listing: Listing = { ...none, title: "demo", changedAt: null };
+  let listing: Listing = { ...none, title: "demo", revision: 0, changedAt: null };
   return {
     getListing: () => ({ status: 200, body: listing }),
     putListing: ({ body }) => {
-      listing = { ...none, ...body, changedAt: AT };
+      const { revision } = listing;
+      if (body.revision !== undefined && body.revision !== revision) throw new Problem("CONFLICT");
+      listing = { ...none, ...body, revision: revision + 1, changedAt: AT };
       return { status: 200, body: listing };
     },
   };
@@ -194,8 +196,12 @@ function createOffers(
     unpublishService: ({ params }) => publish(params.key, null),
     listPlans: () => ({ status: 200, body: { items: plans, nextCursor: null } }),
     putPlan: ({ params, body }) => {
+      const at = plans.findIndex(({ id }) => id === params.planId);
+      const newest = plans[at]?.revision ?? 0;
+      if (body.revision !== undefined && body.revision !== newest) throw new Problem("CONFLICT");
       const limits = { ...FREE.limits, ...body.limits };
-      const plan: Plan = { ...FREE, ...body, id: params.planId, limits };
+      const plan: Plan = { ...FREE, ...body, id: params.planId, limits, revision: newest + 1 };
+      if (at >= 0) plans.splice(at, 1);
       plans.push(plan);
       return { status: 201, body: plan };
     },

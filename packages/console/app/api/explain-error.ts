@@ -75,6 +75,11 @@ export function isForbidden(error: unknown): boolean {
   return error instanceof RequestRefused && error.status === 403;
 }
 
+/** Whether what is there is not what it was taken for. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof RequestRefused && error.problem.code === "CONFLICT";
+}
+
 /** Whether what was asked for does not exist, or is another's. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof RequestRefused && error.status === 404;

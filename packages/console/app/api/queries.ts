@@ -7,6 +7,7 @@ import {
   useSuspenseQuery,
 } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
+import { isConflict } from "./explain-error.ts";
 import type { AnswerOf, ItemOf, OperationId, RequestOf } from "./client.ts";
 import { useScope } from "./scope.tsx";
 import type { Scope } from "./scope.tsx";
@@ -221,6 +222,10 @@ export function useChange<K extends OperationId>(op: K, { done, refresh }: Chang
       await makeStale(scope, refresh);
       // The user is part of the routes' context.
       if (refresh.includes("getMe")) await router.invalidate();
+    },
+    // Somebody else was first: what they have made of it is shown beside what was entered.
+    onError: async (error) => {
+      if (isConflict(error)) await makeStale(scope, refresh);
     },
     // A secret in an answer is not kept: what shows it holds it.
     gcTime: 0,

@@ -11,6 +11,8 @@ import { SchemaBackedForm } from "./schema-backed-form.tsx";
 interface EditListingProps {
   readonly serviceKey: string;
   readonly listing: Listing;
+  /** The revision that saving replaces. */
+  readonly replaces: number;
   /** Markdown of the newest version, which is shown where the listing has none of its own. */
   readonly readme: string;
   /** What was being written in this tab; null: nothing. */
@@ -20,7 +22,7 @@ interface EditListingProps {
 }
 
 /** A listing as the fields of the form hold it. */
-function toValues({ changedAt: _changedAt, exampleInput, ...listing }: Listing): FormValues {
+function toValues({ changedAt: _at, revision: _revision, exampleInput, ...listing }: Listing): FormValues {
   return {
     ...listing,
     contact: listing.contact ?? "",
@@ -30,7 +32,8 @@ function toValues({ changedAt: _changedAt, exampleInput, ...listing }: Listing):
 }
 
 /** What a service shows of itself. The platform takes the whole of it: an empty field is an empty part. */
-export function EditListing({ serviceKey, listing, readme, kept, keep, onDone }: EditListingProps) {
+export function EditListing(props: EditListingProps) {
+  const { serviceKey, listing, replaces, readme, kept, keep, onDone } = props;
   const change = useChange("putListing", {
     done: "Saved.",
     refresh: ["getListing", "getMarketplaceEntry", "listMarketplace"],
@@ -44,7 +47,7 @@ export function EditListing({ serviceKey, listing, readme, kept, keep, onDone }:
       onDone={onDone}
       prepare={toListing}
       submitLabel="Save"
-      submit={(body) => change.run({ params: { key: serviceKey }, body })}
+      submit={(body) => change.run({ params: { key: serviceKey }, body: { ...body, revision: replaces } })}
     >
       <TextField name="title" label="Title" isRequired />
       <TextField name="summary" label="Summary" description="One line below the title" />

@@ -1,8 +1,11 @@
-import { Group, SimpleGrid } from "@mantine/core";
+import { Group, SimpleGrid, Stack } from "@mantine/core";
+import { useState } from "react";
 import { Type } from "typebox";
 import { PLANS_API } from "@platform/contract/platform-api/plans";
 import type { Plan, PutPlan } from "@platform/contract/platform-api/plans";
 import { useChange } from "../api/queries.ts";
+import type { Change } from "../api/queries.ts";
+import { ChangedMeanwhile } from "../ui/changed-meanwhile.tsx";
 import { ChoiceField, NumberField, TextAreaField, TextField } from "./fields.tsx";
 import type { FormValues } from "./form-values.ts";
 import { toBody } from "./form-values.ts";
@@ -21,19 +24,46 @@ interface PutPlanFormProps {
   readonly close: () => void;
 }
 
-/** A plan, or other terms of one. */
-export function PutPlanForm({ serviceKey: key, plan, close }: PutPlanFormProps) {
+/**
+ * A plan, or other terms of one. What is entered stays when somebody else changes the plan meanwhile; the platform refuses to replace
+ * what was not seen.
+ */
+export function PutPlanForm({ plan, ...props }: PutPlanFormProps) {
+  const [begun, setBegun] = useState(plan);
+  const [replaces, setReplaces] = useState(plan?.revision ?? 0);
   const put = useChange("putPlan", {
     done: plan === null ? "Plan created." : "Terms changed.",
     refresh: ["listPlans", "getMarketplaceEntry", "listMarketplace"],
   });
+  const isOutdated = plan !== null && plan.revision !== replaces && !put.isRunning;
+  const show = () => {
+    setBegun(plan);
+    setReplaces(plan?.revision ?? 0);
+  };
+  return (
+    <Stack>
+      {isOutdated && <ChangedMeanwhile show={show} replace={() => setReplaces(plan.revision)} />}
+      <Terms key={begun?.revision} {...props} plan={begun} replaces={replaces} put={put} />
+    </Stack>
+  );
+}
+
+interface TermsProps extends PutPlanFormProps {
+  /** The revision that is replaced; 0: none. */
+  readonly replaces: number;
+  readonly put: Change<"putPlan">;
+}
+
+function Terms({ serviceKey: key, plan, replaces, put, close }: TermsProps) {
   return (
     <SchemaBackedForm<PutPlan & { readonly planId: string }>
       schema={FORM}
       initial={toFields(plan)}
       prepare={toTerms}
       submitLabel={plan === null ? "Create" : "Change"}
-      submit={({ planId, ...body }) => put.run({ params: { key, planId }, body })}
+      submit={({ planId, ...body }) =>
+        put.run({ params: { key, planId }, body: { ...body, revision: replaces } })
+      }
       onDone={close}
       onCancel={close}
     >

@@ -82,6 +82,17 @@ export function idOf(resource: string) {
   return Type.Object({ id: Type.String({ description: `Identifier of the ${resource}` }) });
 }
 
+/** In a body that replaces something as a whole: what its sender had read, so that nobody takes back another's change without knowing. */
+export function Replaces(resource: string) {
+  return Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 2_147_483_646,
+      description: `The revision of the ${resource} that this one replaces, as it was read; 0: there was none; absent: whichever there is`,
+    }),
+  );
+}
+
 /** What the rows share that show something of the organisation. */
 export const READS = {
   method: "GET",

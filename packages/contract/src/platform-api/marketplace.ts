@@ -3,7 +3,16 @@ import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { KeyParams, READS, ServiceKey, ServiceName, VISIBLE, VersionNumber, WRITES } from "./common.ts";
+import {
+  KeyParams,
+  READS,
+  Replaces,
+  ServiceKey,
+  ServiceName,
+  VISIBLE,
+  VersionNumber,
+  WRITES,
+} from "./common.ts";
 import { PlanSchema } from "./plans.ts";
 import { ExampleInput, Publication } from "./services.ts";
 
@@ -52,6 +61,7 @@ const ListingSchema = Type.Object(
     ...Shown,
     ...Details,
     description: Description,
+    revision: Type.Integer({ description: "Counts from 1; 0: nobody has written it yet" }),
     changedAt: Nullable(Timestamp("When it was changed"), {
       description:
         "When it was last changed; null: nobody has written it yet, its title is the service's name",
@@ -65,6 +75,7 @@ export type Listing = Static<typeof ListingSchema>;
 
 const PutListingSchema = Type.Object(
   {
+    revision: Replaces("listing"),
     title: Shown.title,
     summary: Type.Optional(Shown.summary),
     tags: Type.Optional(Shown.tags),
@@ -173,11 +184,12 @@ export const MARKETPLACE_API = {
     allows: "edit",
     audit: "listing.put",
     summary: "Write what a service shows of itself",
-    description: "Replaces all of it; seen at once where the service is published.",
+    description:
+      "Replaces all of it; seen at once where the service is published. The same listing changes nothing. CONFLICT: `revision` is given and is not the newest one, so another change came first.",
     params: KeyParams,
     body: PutListingSchema,
     responses: { 200: { description: "Written", schema: ListingSchema } },
-    problems: ["SERVICE_NOT_FOUND"],
+    problems: ["SERVICE_NOT_FOUND", "CONFLICT"],
   },
   listMarketplace: {
     ...READS,

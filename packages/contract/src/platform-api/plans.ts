@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { DisplayName, KeyParams, READS, REMOVES, WRITES } from "./common.ts";
+import { DisplayName, KeyParams, READS, REMOVES, Replaces, WRITES } from "./common.ts";
 
 /** Name of a plan in URLs, unique for its service. */
 export const PlanId = Type.String({
@@ -95,6 +95,7 @@ export type Plan = Static<typeof PlanSchema>;
 /** What of a plan can be chosen. */
 const PutPlanSchema = Type.Object(
   {
+    revision: Replaces("plan"),
     name: Terms.name,
     description: Type.Optional(Terms.description),
     currency: Type.Optional(Terms.currency),
@@ -156,14 +157,14 @@ export const PLANS_API = {
     audit: "plan.put",
     summary: "Create a plan, or replace its terms",
     description:
-      "Other terms are a new revision, which supersedes the one before: subscriptions keep the revision that they were made with until they change their plan. The same terms change nothing.",
+      "Other terms are a new revision, which supersedes the one before: subscriptions keep the revision that they were made with until they change their plan. The same terms change nothing. CONFLICT: `revision` is given and is not the current one, so another change came first.",
     params: PlanParams,
     body: PutPlanSchema,
     responses: {
       200: { description: "Replaced, or the same as before", schema: PlanSchema },
       201: { description: "Created", schema: PlanSchema },
     },
-    problems: ["SERVICE_NOT_FOUND", "QUOTA_EXCEEDED"],
+    problems: ["SERVICE_NOT_FOUND", "CONFLICT", "QUOTA_EXCEEDED"],
   },
   archivePlan: {
     ...REMOVES,

@@ -75,6 +75,7 @@ describe("a listing", () => {
       contact: null,
       exampleInput: null,
       description: null,
+      revision: 0,
       changedAt: null,
     });
     const listing = {
@@ -87,7 +88,11 @@ describe("a listing", () => {
       description: "# Fresh\n\nNumbers of *today*.",
     };
     await call(provider, `PUT ${path}`, listing);
-    expect((await call(provider, `GET ${path}`)).body).toEqual({ ...listing, changedAt: expect.any(String) });
+    expect((await call(provider, `GET ${path}`)).body).toEqual({
+      ...listing,
+      revision: 1,
+      changedAt: expect.any(String),
+    });
     await call(provider, `PUT ${path}`, { title: "Only this" });
     expect((await call(provider, `GET ${path}`)).body).toMatchObject({
       summary: "",

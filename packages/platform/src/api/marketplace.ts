@@ -41,10 +41,13 @@ export function createMarketplaceHandlers({
       status: 200,
       body: toListingBody(await listings.find(caller.organisationId, params.key)),
     }),
-    putListing: async ({ caller, params, body }) => ({
-      status: 200,
-      body: toListingBody(await listings.put(caller.organisationId, params.key, { ...EMPTY, ...body })),
-    }),
+    putListing: async ({ caller, params, body: { revision: replaces, ...body } }) => {
+      const listing = { ...EMPTY, ...body, replaces };
+      return {
+        status: 200,
+        body: toListingBody(await listings.put(caller.organisationId, params.key, listing)),
+      };
+    },
     listMarketplace: async ({ caller, query }) => {
       const search = { ...readPage(query), words: query.q, tag: query.tag, isFree: query.price === "free" };
       const page = await marketplace.list(caller.organisationId, search);

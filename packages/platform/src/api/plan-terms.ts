@@ -9,7 +9,7 @@ import type { PlanTerms } from "../store/plans.ts";
  *
  * @throws Problem INVALID_INPUT for terms that contradict each other
  */
-export function readTerms(plan: PutPlan): PlanTerms {
+export function readTerms(plan: Omit<PutPlan, "revision">): PlanTerms {
   const { limits, ...given } = plan;
   const terms: PlanTerms = { ...NO_TERMS, ...given, ...limits };
   const exact = {

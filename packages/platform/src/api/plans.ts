@@ -28,7 +28,8 @@ export function createPlanHandlers({
       throw noPlan();
     },
     putPlan: async ({ caller, params, body }) => {
-      const terms = { ...readTerms(body), id: params.planId };
+      const { revision: replaces, ...wanted } = body;
+      const terms = { ...readTerms(wanted), id: params.planId, replaces };
       const { plan, isNew } = await plans.put(caller.organisationId, params.key, terms);
       return { status: isNew ? 201 : 200, body: toPlanBody(plan) };
     },

@@ -183,7 +183,7 @@ describe("a plan", () => {
     ["a cap of nothing", { name: "x", limits: { perMonth: 0 } }],
     ["a cap below the quota", { name: "x", included: 10, limits: { perMonth: 9 } }],
     ["an unknown unit", { name: "x", unit: "gpu" }],
-    ["an unknown property", { name: "x", revision: 9 }],
+    ["what only the platform says", { name: "x", kind: "FREE" }],
     ["no name", { monthly: "0" }],
     ["an oversize name", { name: "x".repeat(121) }],
   ])("with %s is refused", async (_what, body) => {

@@ -1,6 +1,9 @@
 import { isUuid } from "@platform/engine/base/uuid";
-import type { Database } from "../postgres/database.ts";
+import type { Database, RunStatement } from "../postgres/database.ts";
+import { noteUnchanged } from "./audit/trail.ts";
 import { selectMilliseconds } from "./base/columns.ts";
+import { refuseStale } from "./base/stale.ts";
+import { lockService } from "./plans.ts";
 
 /** The body of a start to try. */
 interface ExampleInput {
@@ -23,17 +26,29 @@ export interface ListingTerms {
 
 /** A listing; of a service that has none: its name, and nothing else. */
 export interface ListingRecord extends ListingTerms {
+  /** Counts from 1; 0: nobody has written it yet. */
+  readonly revision: number;
   /** Milliseconds since the epoch; null: nobody has written it yet. */
   readonly changedAt: number | null;
+}
+
+/** A listing that takes the place of the revision `replaces`; absent: of any. */
+interface NewListing extends ListingTerms {
+  readonly replaces?: number | undefined;
 }
 
 /** Listings of services. A service of another organisation is treated as missing (null). */
 export interface ListingStore {
   readonly find: (organisationId: string, serviceKey: string) => Promise<ListingRecord | null>;
+  /**
+   * Writes it; the same listing changes nothing.
+   *
+   * @throws Problem CONFLICT when `replaces` is given and is not the newest revision
+   */
   readonly put: (
     organisationId: string,
     serviceKey: string,
-    listing: ListingTerms,
+    listing: NewListing,
   ) => Promise<ListingRecord | null>;
 }
 
@@ -41,40 +56,71 @@ export interface ListingStore {
 export const SHOWN_COLUMNS = `coalesce(l.title, s.name) as title, coalesce(l.summary, '') as summary,
   coalesce(l.tags, '{}') as tags, l.icon`;
 
-const COLUMNS = `${SHOWN_COLUMNS}, l.contact, l.example_input as "exampleInput", l.description, ${selectMilliseconds("l.changed_at")} as "changedAt"`;
+const COLUMNS = `${SHOWN_COLUMNS}, l.contact, l.example_input as "exampleInput", l.description,
+  coalesce(l.revision, 0) as revision, ${selectMilliseconds("l.changed_at")} as "changedAt"`;
 
 /** The store of listings in PostgreSQL. */
 export function createListingStore(database: Database): ListingStore {
   return {
-    find: async (organisationId, serviceKey) => {
-      if (!isUuid(serviceKey)) return null;
-      const [row] = await database.query<ListingRecord>({
-        text: `select ${COLUMNS} from service s left join listing l on l.service_key = s.key
-          where s.key = $1 and s.organisation_id = $2`,
-        values: [serviceKey, organisationId],
-        idempotent: true,
-      });
-      return row ?? null;
-    },
-    put: async (organisationId, serviceKey, listing) => {
-      if (!isUuid(serviceKey)) return null;
-      const { title, summary, tags, contact, icon, exampleInput, description } = listing;
-      const example = exampleInput === null ? null : JSON.stringify(exampleInput);
-      const [row] = await database.query<ListingRecord>({
-        text: `insert into listing as l (service_key, title, summary, tags, contact, icon, example_input, description)
-          select s.key, $3, $4, $5::text[], $6, $7, $8::jsonb, $9 from service s where s.key = $1 and s.organisation_id = $2
-          -- A service may be deleted meanwhile, which the key of the new row would run into.
-          for key share of s
-          on conflict (service_key) do update set title = excluded.title, summary = excluded.summary, tags = excluded.tags,
-            contact = excluded.contact, icon = excluded.icon, example_input = excluded.example_input,
-            description = excluded.description, changed_at = now()
-          returning l.title, l.summary, l.tags, l.icon, l.contact, l.example_input as "exampleInput", l.description,
-            ${selectMilliseconds("l.changed_at")} as "changedAt"`,
-        values: [serviceKey, organisationId, title, summary, tags, contact, icon, example, description],
-        audited: ["listing.put"],
-        idempotent: true,
-      });
-      return row ?? null;
-    },
+    find: (organisationId, serviceKey) => findListing(database.query, organisationId, serviceKey),
+    put: (organisationId, serviceKey, listing) =>
+      database.transaction((run) => putListing(run, organisationId, serviceKey, listing)),
   };
+}
+
+async function findListing(
+  run: RunStatement,
+  organisationId: string,
+  serviceKey: string,
+): Promise<ListingRecord | null> {
+  if (!isUuid(serviceKey)) return null;
+  const [row] = await run<ListingRecord>({
+    text: `select ${COLUMNS} from service s left join listing l on l.service_key = s.key
+      where s.key = $1 and s.organisation_id = $2`,
+    values: [serviceKey, organisationId],
+    idempotent: true,
+  });
+  return row ?? null;
+}
+
+async function putListing(
+  run: RunStatement,
+  organisationId: string,
+  serviceKey: string,
+  { replaces, ...terms }: NewListing,
+): Promise<ListingRecord | null> {
+  // Listings of a service are written one after the other, and it is not deleted meanwhile.
+  if (!(await lockService(run, organisationId, serviceKey))) return null;
+  const found = await findListing(run, organisationId, serviceKey);
+  if (found === null) return null;
+  const values = [serviceKey, ...listValues(terms)];
+  const [{ isSame } = { isSame: false }] = await run<{ readonly isSame: boolean }>({
+    text: `select (l.title, l.summary, l.tags, l.contact, l.icon, l.example_input, l.description)
+        is not distinct from ($2, $3, $4::text[], $5, $6, $7::jsonb, $8) as "isSame"
+      from listing l where l.service_key = $1`,
+    values,
+  });
+  if (isSame) {
+    noteUnchanged();
+    return found;
+  }
+  if (replaces !== undefined && replaces !== found.revision)
+    throw refuseStale("listing", found.revision, replaces);
+  await run({
+    text: `insert into listing as l (service_key, title, summary, tags, contact, icon, example_input, description)
+      values ($1, $2, $3, $4::text[], $5, $6, $7::jsonb, $8)
+      on conflict (service_key) do update set title = excluded.title, summary = excluded.summary, tags = excluded.tags,
+        contact = excluded.contact, icon = excluded.icon, example_input = excluded.example_input,
+        description = excluded.description, revision = l.revision + 1, changed_at = now()
+      returning l.service_key`,
+    values,
+    audited: ["listing.put"],
+  });
+  return await findListing(run, organisationId, serviceKey);
+}
+
+function listValues(terms: ListingTerms): readonly unknown[] {
+  const { title, summary, tags, contact, icon, exampleInput, description } = terms;
+  const example = exampleInput === null ? null : JSON.stringify(exampleInput);
+  return [title, summary, tags, contact, icon, example, description];
 }

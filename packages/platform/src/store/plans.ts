@@ -5,6 +5,7 @@ import { BOUNDS, refuseMore, requireRoom } from "./base/bounds.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
+import { refuseStale } from "./base/stale.ts";
 
 /** Terms of subscriptions, as they are compared and stored. Prices are decimal numbers without needless zeros. */
 export interface PlanTerms {
@@ -39,6 +40,12 @@ export interface PlanRecord extends PlanTerms {
   readonly createdAt: number;
 }
 
+/** Terms that become the current revision of the plan `id`. */
+interface NewPlan extends PlanTerms {
+  readonly id: string;
+  readonly replaces?: number | undefined;
+}
+
 /** Plans of services. A service of another organisation is treated as missing (null). */
 export interface PlanStore {
   /** The current revisions, the newest plan first; null: there is no such service. */
@@ -50,14 +57,15 @@ export interface PlanStore {
   /** The current revision; null: there is no such plan. */
   readonly find: (organisationId: string, serviceKey: string, id: string) => Promise<PlanRecord | null>;
   /**
-   * Makes the terms the current revision of the plan. The same terms change nothing.
+   * Makes the terms the current revision of the plan. The same terms change nothing. `replaces`: the current revision as it was read;
+   * 0: there was none; absent: any.
    *
-   * @throws Problem SERVICE_NOT_FOUND, QUOTA_EXCEEDED
+   * @throws Problem SERVICE_NOT_FOUND, QUOTA_EXCEEDED; CONFLICT when `replaces` is not the current revision
    */
   readonly put: (
     organisationId: string,
     serviceKey: string,
-    plan: PlanTerms & { readonly id: string },
+    plan: NewPlan,
   ) => Promise<{ readonly plan: PlanRecord; readonly isNew: boolean }>;
   /** Null: there is no such service. False: no such plan. @throws Problem CONFLICT: the last one in the marketplace */
   readonly archive: (organisationId: string, serviceKey: string, id: string) => Promise<boolean | null>;
@@ -164,17 +172,34 @@ async function putPlan(
   run: RunStatement,
   organisationId: string,
   serviceKey: string,
-  { id, ...terms }: PlanTerms & { readonly id: string },
+  { id, replaces, ...terms }: NewPlan,
 ): Promise<{ readonly plan: PlanRecord; readonly isNew: boolean }> {
   if (!(await lockService(run, organisationId, serviceKey))) throw new Problem("SERVICE_NOT_FOUND");
   const plans = await readCurrent(run, serviceKey);
   const current = plans.find((plan) => plan.id === id);
   if (current && hasTerms(current, terms)) return { plan: current, isNew: false };
+  const newest = current?.revision ?? 0;
+  if (replaces !== undefined && replaces !== newest) throw refuseOther(newest, replaces);
   if (!current && plans.length >= BOUNDS.plans.limit) throw refuseMore("plans");
   const values = [serviceKey];
   await requireRoom(run, "planRevisions", { text: "from plan where service_key = $1", values });
   await endPlan(run, serviceKey, id);
   return { plan: await insertPlan(run, serviceKey, id, terms), isNew: current === undefined };
+}
+
+/** 0: there is no such plan. */
+function refuseOther(newest: number, replaces: number): Problem {
+  if (replaces === 0)
+    return new Problem(
+      "CONFLICT",
+      "The service has such a plan already. Change that one, or choose another name.",
+    );
+  if (newest === 0)
+    return new Problem(
+      "CONFLICT",
+      "The plan was withdrawn since you read it. With revision 0 it is created anew.",
+    );
+  return refuseStale("plan", newest, replaces);
 }
 
 function hasTerms(plan: PlanRecord, terms: PlanTerms): boolean {

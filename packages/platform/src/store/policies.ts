@@ -1,4 +1,3 @@
-import { Problem } from "@platform/contract/problems";
 import { KEPT_REVISIONS } from "@platform/contract/platform-api/policies";
 import type { ServicePolicy } from "@platform/contract/policy";
 import { isRecord } from "@platform/engine/base/json";
@@ -10,6 +9,7 @@ import { ACCESS_CHANNEL, EXECUTIONS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
+import { refuseStale } from "./base/stale.ts";
 import { lockService } from "./plans.ts";
 
 /** A revision of the policy of a service; it never changes. */
@@ -114,7 +114,7 @@ async function putPolicy(
     noteUnchanged();
     return newest;
   }
-  if (newest.revision !== replaces) throw refuseStale(newest.revision, replaces);
+  if (newest.revision !== replaces) throw refuseStale("policy", newest.revision, replaces);
   noteAudit({ changes });
   const [row] = await run<PolicyRecord>({
     text: `with p as (
@@ -129,13 +129,6 @@ async function putPolicy(
     values: [serviceKey, replaces + 1 - KEPT_REVISIONS],
   });
   return row ?? null;
-}
-
-function refuseStale(newest: number, replaces: number): Problem {
-  return new Problem(
-    "CONFLICT",
-    `The newest revision of the policy is ${newest}, not ${replaces}. Read it, make the change again, and send it with that revision.`,
-  );
 }
 
 /** Fields that differ, of one level. */

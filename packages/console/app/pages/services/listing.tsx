@@ -17,7 +17,7 @@ export function Listing({ service }: { readonly service: Service }) {
   const refusal = useRefusal("putListing");
   const listing = useLoaded(q("getListing", { params: { key } }));
   const plans = useLoadedPages(pages("listPlans", { params: { key } }));
-  const draft = useDraft(`listing.${key}`, listing.changedAt);
+  const draft = useDraft(`listing.${key}`, listing.revision);
   const { data: version } = useFetched(q("getVersion", { params: { key, version: latestVersion ?? "" } }), {
     isActive: latestVersion !== null,
   });
@@ -35,6 +35,7 @@ export function Listing({ service }: { readonly service: Service }) {
               serviceKey={key}
               listing={listing}
               readme={version?.readme ?? ""}
+              replaces={draft.replaces}
               kept={draft.entered}
               keep={draft.keep}
               onDone={draft.forget}
