@@ -98,10 +98,35 @@ test("a service is tried with the example of its project, a wrong type is refuse
   await input.fill('{"data": {"number": 12345678901234567890}}');
   await page.getByRole("tab", { name: "curl" }).click();
   await page.getByRole("region", { name: "curl command" }).getByText("12345678901234567890").waitFor();
+  for (const language of ["Python", "JavaScript", "Java"]) {
+    await page.getByRole("tab", { name: language, exact: true }).click();
+    const program = page.getByRole("region", { name: `${language} program`, exact: true });
+    await program.getByText("12345678901234567890").waitFor();
+  }
   await page.getByRole("button", { name: "Run" }).click();
   await page.waitForURL(/\/executions\/[0-9a-f-]{36}/u);
   await page.getByText("12345678901234567890").first().waitFor();
   expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
+});
+
+test("an input that is too long for a program is saved beside it, byte by byte", async () => {
+  const { page, open, complaints } = await world.visit();
+  const { body: me } = await world.api<{ readonly organization: { readonly slug: string } }>("GET", "/me");
+  const project = await world.createProject("lengthy", ECHO, { "input/data.json": '{"number": 1}' });
+  const { serviceKey } = await world.deploy(project);
+  await open(`/o/${me.organization.slug}/services/${serviceKey}/try`);
+  await page.getByText("JSON", { exact: true }).click();
+  const long = `{"data": {"number": 12345678901234567890, "text": "${"ä".repeat(30_000)}"}}`;
+  await page.getByRole("textbox", { name: "Input" }).fill(long);
+  await page.getByRole("tab", { name: "Java", exact: true }).click();
+  await page.getByRole("region", { name: "Java program" }).getByText("Save the body as body.json").waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Save body.json" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("body.json");
+  expect(await readFile(await download.path(), "utf8")).toBe(long);
+  expect(complaints).toEqual([]);
 });
 
 test("a refusal of a part that has no field of its own is shown, and what is no JSON yet is not run without", async () => {

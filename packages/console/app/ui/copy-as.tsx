@@ -1,8 +1,8 @@
 import { Button, Menu } from "@mantine/core";
 import { IconCopy } from "@tabler/icons-react";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
-import { toCurl, toJavaScript, toPython } from "@platform/contract/snippets";
-import type { ShownRequest } from "@platform/contract/snippets";
+import { toCurl, toJava, toJavaScript, toPython } from "@platform/contract/snippets/requests";
+import type { ShownRequest } from "@platform/contract/snippets/requests";
 import { API_PATH } from "../api/client.ts";
 import type { OperationId, RequestOf } from "../api/client.ts";
 import { useScope } from "../api/scope.tsx";
@@ -36,6 +36,7 @@ export function CopyAs<K extends OperationId>({ op, request, id, command, more }
     ["curl", () => toCurl(asked)],
     ["Python", () => toPython(asked)],
     ["JavaScript", () => toJavaScript(asked)],
+    ["Java", () => toJava(asked)],
     ...(command === undefined ? [] : ([["Command", () => command]] as const)),
     ...(more ?? []).map(([label, text]) => [label, () => text] as const),
   ];

@@ -2,8 +2,8 @@ import { Group, Select, Skeleton, Stack, Switch, Text, Title } from "@mantine/co
 import { useState } from "react";
 import type { Service } from "@platform/contract/platform-api/services";
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
-import { toCallCurl, toCallJava, toCallJavaScript, toCallPython } from "@platform/contract/snippets";
-import type { ShownCall, Waiting } from "@platform/contract/snippets";
+import { toCallCurl, toCallJava, toCallJavaScript, toCallPython } from "@platform/contract/snippets/calls";
+import type { ShownCall, Waiting } from "@platform/contract/snippets/calls";
 import { pages, q, useFetched, useLoadedPages } from "../../api/queries.ts";
 import { ChoiceTabs } from "../../ui/choice-tabs.tsx";
 import { Code } from "../../ui/code.tsx";

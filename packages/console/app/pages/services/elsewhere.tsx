@@ -1,0 +1,79 @@
+import { Button, Stack } from "@mantine/core";
+import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
+import { toCurl, toJava, toJavaScript, toPython } from "@platform/contract/snippets/requests";
+import { BODY_FILE, isInFile } from "@platform/contract/snippets/texts";
+import { API_PATH } from "../../api/client.ts";
+import { useOrganisation } from "../../api/scope.tsx";
+import { ChoiceTabs } from "../../ui/choice-tabs.tsx";
+import { Code } from "../../ui/code.tsx";
+import { saveText } from "../../ui/secret-once.tsx";
+
+const LANGUAGES = [
+  { label: "curl", language: "bash", what: "curl command", write: toCurl },
+  { label: "Python", language: "python", what: "Python program", write: toPython },
+  { label: "JavaScript", language: "javascript", what: "JavaScript program", write: toJavaScript },
+  { label: "Java", language: "java", what: "Java program", write: toJava },
+] as const;
+
+interface ElsewhereProps {
+  readonly query: { readonly serviceKey: string; readonly version: string };
+  /** JSON text of a start's body. */
+  readonly text: string;
+  readonly inputSchema: Readonly<Record<string, unknown>> | null;
+}
+
+/** The same start as code, and what the input may be. */
+export function Elsewhere({ query, text, inputSchema }: ElsewhereProps) {
+  const { id } = useOrganisation();
+  const asked = {
+    route: PLATFORM_ROUTES.startJob,
+    baseUrl: `${globalThis.location.origin}${API_PATH}`,
+    request: { query, body: { json: text } },
+    headers: { "X-OrganizationId": id },
+  };
+  return (
+    <ChoiceTabs
+      label="The same elsewhere"
+      choices={[
+        { label: "Schema", content: () => <Schema of={inputSchema} /> },
+        ...LANGUAGES.map(({ label, language, what, write }) => ({
+          label,
+          content: () => (
+            <Stack gap="xs" align="stretch">
+              <Code text={write(asked)} language={language} what={what} />
+              <SaveBody text={text} />
+            </Stack>
+          ),
+        })),
+      ]}
+    />
+  );
+}
+
+/** Of a body that is too long for a program: the file that the program reads. */
+function SaveBody({ text }: { readonly text: string }) {
+  if (!isInFile(text)) return null;
+  return (
+    <Button
+      variant="default"
+      style={{ alignSelf: "flex-start" }}
+      onClick={() => saveText(BODY_FILE, text, "application/json")}
+    >
+      Save {BODY_FILE}
+    </Button>
+  );
+}
+
+function Schema({ of: schema }: { readonly of: ElsewhereProps["inputSchema"] }) {
+  return (
+    <Code
+      text={
+        schema === null
+          ? "run has no type hints: any object is taken. With type hints, there would be a schema."
+          : JSON.stringify(schema, null, 2)
+      }
+      language={schema === null ? "text" : "json"}
+      what="Schema of the input"
+    />
+  );
+}

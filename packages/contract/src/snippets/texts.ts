@@ -1,0 +1,46 @@
+/** A text as one word of a POSIX shell. */
+export function quoteShell(text: string): string {
+  return /^[A-Za-z0-9_./:@%+=,-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A text as a literal of Python: JSON's escapes are Python's as well, but for characters beyond U+FFFF, which it writes in halves. */
+export function quotePython(text: string): string {
+  return JSON.stringify(text)
+    .replace(/[\u007f-\uffff]/gu, escapeCodePoint)
+    .replace(/[\u{10000}-\u{10ffff}]/gu, escapeCodePoint);
+}
+
+function escapeCodePoint(character: string): string {
+  const point = character.codePointAt(0) ?? 0;
+  return point > 0xff_ff
+    ? `\\U${point.toString(16).padStart(8, "0")}`
+    : `\\u${point.toString(16).padStart(4, "0")}`;
+}
+
+/** A text as a literal of JavaScript: JSON is JavaScript as well. */
+export const quoteJavaScript = (text: string): string => JSON.stringify(text);
+
+/** A text as a literal of Java, in ASCII whatever the file is encoded in. */
+export function quoteJava(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** The file that a long body is read from. */
+export const BODY_FILE = "body.json";
+
+/** Bytes of a body that a program holds: a kernel takes 128 KiB as one argument, and Java 64 KiB as one literal, in an encoding of its own. */
+const MOST_HELD_BYTES = 40_000;
+
+/** Whether programs read the body from a file, since no language takes so long a text in one piece. */
+export function isInFile(body: string): boolean {
+  return new TextEncoder().encode(body).length > MOST_HELD_BYTES;
+}
+
+/** The line that says so, as a comment. */
+export const sayFile = (mark: "#" | "//", body: string): readonly string[] =>
+  isInFile(body)
+    ? [`${mark} Save the body as ${BODY_FILE} in this folder first: it is too long to be written here.`]
+    : [];

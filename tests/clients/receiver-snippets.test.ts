@@ -1,0 +1,67 @@
+/** The receivers of webhooks that the console shows, run as they are copied, with messages that are signed as the platform does. */
+import { spawn } from "node:child_process";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { createWebhookSecret, signMessage } from "@platform/engine/webhooks/sign";
+import {
+  toReceiverJava,
+  toReceiverJavaScript,
+  toReceiverPython,
+} from "@platform/contract/snippets/receivers";
+import { HOSTILE, makeFolder, needLanguage, toCommand } from "./snippet-programs.ts";
+
+const WRITERS = { Python: toReceiverPython, JavaScript: toReceiverJavaScript, Java: toReceiverJava } as const;
+const LANGUAGES = ["Python", "JavaScript", "Java"] as const;
+
+/** A port that nobody listens at: the receivers do not say which one they got. */
+async function findPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => void server.listen(0, done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => void server.close(done));
+  return port;
+}
+
+test.for(LANGUAGES)(
+  "the receiver in %s takes what was signed, and nothing else",
+  async (language, context) => {
+    await needLanguage(language, context.skip);
+    const folder = await makeFolder();
+    context.onTestFinished(() => folder.remove());
+    const port = await findPort();
+    const secret = createWebhookSecret();
+    const [program = "", ...args] = await toCommand(language, WRITERS[language](), folder.path);
+    const receiver = spawn(program, args, {
+      env: { ...process.env, LC_ALL: "C", PORT: String(port), WEBHOOK_SECRET: secret },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    context.onTestFinished(() => void receiver.kill());
+    let printed = "";
+    receiver.stdout.setEncoding("utf8").on("data", (part: string) => (printed += part));
+    const post = async (headers: Readonly<Record<string, string>>, body: string) =>
+      (await fetch(`http://127.0.0.1:${port}/hook`, { method: "POST", headers, body })).status;
+
+    const body = JSON.stringify({ said: HOSTILE });
+    const now = Math.floor(Date.now() / 1000);
+    const message = { id: "msg_1", timestamp: now, body };
+    const headers = signMessage([secret], message);
+    await expect.poll(() => post(headers, body).catch(() => 0)).toBe(204);
+    expect(await post(signMessage([createWebhookSecret(), secret], message), body)).toBe(204);
+    const refused: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+      ["another body", headers, `${body} `],
+      ["another secret", signMessage([createWebhookSecret()], message), body],
+      ["another message", { ...headers, "webhook-id": "msg_2" }, body],
+      ["another time", { ...headers, "webhook-timestamp": String(now + 1) }, body],
+      ["an old message", signMessage([secret], { ...message, timestamp: now - 400 }), body],
+      ["a message of later", signMessage([secret], { ...message, timestamp: now + 400 }), body],
+      ["a time that is none", { ...headers, "webhook-timestamp": "soon" }, body],
+      ["another kind of signature", { ...headers, "webhook-signature": "v2,AAAA v1a,AAAA v1" }, body],
+      ["no signature", {}, body],
+    ];
+    const answers = [];
+    for (const [what, given, content] of refused) answers.push([what, await post(given, content)]);
+    expect(answers).toEqual(refused.map(([what]) => [what, 403]));
+    expect(printed.trimEnd().split("\n")).toEqual([body, body]);
+  },
+);
