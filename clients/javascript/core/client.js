@@ -156,7 +156,7 @@ export class Client {
       };
       if (token !== undefined) sent.authorization = `Bearer ${await token}`;
       const response = await send(`${this.#endpoint}${path}`, { ...rest, method, headers: sent });
-      if (response.status < 400) return response;
+      if (response.status >= 200 && response.status < 300) return response;
       if (response.status !== 401 || token === undefined || tries === 2) throw refuse(response);
       this.#tokens.drop(token);
     }

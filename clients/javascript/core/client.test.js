@@ -228,6 +228,27 @@ test("a server that cannot be reached is told after five tries", async () => {
   assert.equal(asked.length, 5);
 });
 
+test("a redirect is refused at once, and neither token nor secret follow it", async () => {
+  const elsewhere = await serve([RUNNING]);
+  for (const status of [301, 302, 303, 307, 308]) {
+    const moved = { status, headers: { location: elsewhere.client.endpoint } };
+    const { asked, client } = await serve([moved]);
+    for (const call of [() => client.state(ID), () => client.start({ a: 1 })])
+      await assert.rejects(call(), (error) => {
+        assert(error instanceof RequestRefused);
+        assert.deepEqual([error.status, error.code], [status, `HTTP_${status}`]);
+        assert(error.message.includes(elsewhere.client.endpoint), error.message);
+        return true;
+      });
+    assert.equal(asked.length, 2);
+    const { endpoint } = client;
+    const other = new Client({ endpoint, keyId: "key", secret: "secret", tokenUrl: `${endpoint}/moved` });
+    await assert.rejects(other.state(ID), RequestRefused);
+    assert.equal(asked.length, 3);
+  }
+  assert.deepEqual([elsewhere.asked, elsewhere.seen.tokens], [[], 0]);
+});
+
 test("an endpoint that is no version of a gateway is told no secret", async () => {
   const { seen, asked, client } = await serve([RUNNING]);
   const local = new Client({ endpoint: new URL("/", client.endpoint).href, keyId: "key", secret: "secret" });

@@ -32,7 +32,7 @@ export function readRetryAfter(headers) {
   return Number.isNaN(time) ? null : Math.max(0, time - Date.now());
 }
 
-/** The error that says what the server says. */
+/** The error that says what the server says; of a redirect, that it is not followed. */
 export function refuse({ status, headers, bytes }) {
   let body = null;
   try {
@@ -41,7 +41,18 @@ export function refuse({ status, headers, bytes }) {
     // Not the platform, but what stands before it.
   }
   const known = typeof body === "object" && body !== null ? body : {};
-  return new RequestRefused(status, known, headers.get("x-request-id"));
+  const told = isRedirect(status) ? { ...known, detail: describeRedirect(headers) } : known;
+  return new RequestRefused(status, told, headers.get("x-request-id"));
+}
+
+/** A browser tells nothing of a redirect, its status is 0. */
+function isRedirect(status) {
+  return status === 0 || (status >= 300 && status < 400);
+}
+
+function describeRedirect(headers) {
+  const to = headers.get("location") ?? "an address that is not told";
+  return `The server redirects to ${to}. It is not followed, since the token is for this server alone: give the client the endpoint URL of the subscription, or where it has moved to.`;
 }
 
 /**
@@ -78,7 +89,7 @@ async function sendOnce(url, request, answerMs) {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new Error(`no answer within ${answerMs} ms`)), answerMs);
   try {
-    const response = await fetch(url, { redirect: "error", signal: controller.signal, ...request });
+    const response = await fetch(url, { redirect: "manual", signal: controller.signal, ...request });
     const bytes = new Uint8Array(await response.arrayBuffer());
     return { status: response.status, headers: response.headers, bytes };
   } finally {

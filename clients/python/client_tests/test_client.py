@@ -216,11 +216,25 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(client.state(ID).status, "SUCCEEDED")
         self.assertEqual(len(server.asked), together + 1)
 
-    def test_a_redirect_is_refused_and_not_followed(self) -> None:
-        server, client = self.serve(Answer(302, headers={"Location": "/elsewhere"}))
-        with self.assertRaises(RequestRefused) as caught:
-            client.state(ID)
-        self.assertEqual((caught.exception.status, len(server.asked)), (302, 1))
+    def test_a_redirect_is_refused_at_once_and_neither_token_nor_secret_follow_it(self) -> None:
+        elsewhere, _ = self.serve(Answer(body=describe("RUNNING")))
+        for status in (301, 302, 303, 307, 308):
+            moved = Answer(status, headers={"Location": elsewhere.endpoint})
+            server, client = self.serve(moved)
+            for call in (lambda: client.state(ID), lambda: client.start({"a": 1})):
+                with self.assertRaises(RequestRefused) as caught:
+                    call()
+                self.assertEqual(caught.exception.status, status)
+                self.assertEqual(caught.exception.code, f"HTTP_{status}")
+                self.assertIn(elsewhere.endpoint, str(caught.exception))
+            self.assertEqual(len(server.asked), 2)
+            endpoint = server.endpoint
+            other: Client[Json, Json, Json] = Client(endpoint, "key", "secret", f"{endpoint}/moved")
+            self.addCleanup(other.close)
+            with self.assertRaises(RequestRefused):
+                other.state(ID)
+            self.assertEqual(len(server.asked), 3)
+        self.assertEqual((elsewhere.asked, elsewhere.tokens), ([], 0))
 
     def test_an_endpoint_that_is_no_version_of_a_gateway_is_told_no_secret(self) -> None:
         server, _ = self.serve(Answer(body=describe("RUNNING")))

@@ -77,13 +77,22 @@ class Response:
             return None
 
     def refuse(self) -> RequestRefused:
-        """The error that says what the server says."""
+        """The error that says what the server says; of a redirect, that it is not followed."""
         try:
             body = self.read_json()
         except ValueError:
             body = None
         known = body if isinstance(body, dict) else {}
+        if 300 <= self.status < 400:
+            known = {**known, "detail": self._describe_redirect()}
         return RequestRefused(self.status, known, self.headers.get("x-request-id"))
+
+    def _describe_redirect(self) -> str:
+        to = self.headers.get("location", "an address that is not told")
+        return (
+            f"The server redirects to {to}. It is not followed, since the token is for this server "
+            "alone: give the client the endpoint URL of the subscription, or where it has moved to."
+        )
 
 
 def pause_before(attempt: int) -> float:

@@ -259,11 +259,29 @@ public final class CoreTest {
     }
 
     @Promise
-    static void aRedirectIsRefusedAndNotFollowed() throws Exception {
-        try (var server = new ScriptedServer(Answer.of(302, "{}"))) {
-            RequestRefused refused = fails(RequestRefused.class, () -> server.client().state(ID));
-            equal(refused.status(), 302);
-            equal(server.asked().size(), 1);
+    static void aRedirectIsRefusedAtOnceAndNeitherTokenNorSecretFollowIt() throws Exception {
+        try (var elsewhere = new ScriptedServer(RUNNING)) {
+            String there = elsewhere.client().endpoint();
+            for (int status : new int[] {301, 302, 303, 307, 308}) {
+                try (var server = new ScriptedServer(Answer.of(status, "{}").with("Location", there))) {
+                    var client = server.client();
+                    var refusals = List.of(
+                            fails(RequestRefused.class, () -> client.state(ID)),
+                            fails(RequestRefused.class, () -> client.start(Map.of("a", 1), null)));
+                    for (RequestRefused refused : refusals) {
+                        equal(refused.status(), status);
+                        equal(refused.code(), "HTTP_" + status);
+                        holds(refused.getMessage().contains(there), refused.getMessage());
+                    }
+                    equal(server.asked().size(), 2);
+                    String endpoint = client.endpoint();
+                    var other = Client.of(new Settings(endpoint, "key", "secret", endpoint + "/moved"));
+                    fails(RequestRefused.class, () -> other.state(ID));
+                    equal(server.asked().size(), 3);
+                }
+            }
+            equal(elsewhere.asked(), List.of());
+            equal(elsewhere.tokens(), 0);
         }
     }
 

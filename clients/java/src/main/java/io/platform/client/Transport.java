@@ -11,6 +11,7 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.net.ssl.SSLHandshakeException;
@@ -33,7 +34,11 @@ final class Transport {
 
     private final long origin = System.nanoTime();
     private final HttpClient http =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT).build();
+            HttpClient.newBuilder()
+                    .version(HttpClient.Version.HTTP_1_1)
+                    .followRedirects(HttpClient.Redirect.NEVER)
+                    .connectTimeout(CONNECT)
+                    .build();
 
     /** A request that is safe to send again. `until`: then it is not tried again. */
     record Request(String method, String url, Map<String, String> headers, String body, Duration answer, long until) {}
@@ -95,7 +100,7 @@ final class Transport {
         }
     }
 
-    /** The error that says what the server says. */
+    /** The error that says what the server says; of a redirect, that it is not followed. */
     static RequestRefused refuse(HttpResponse<byte[]> response) {
         Map<String, Object> body;
         try {
@@ -104,8 +109,17 @@ final class Transport {
             // Not the platform, but what stands before it.
             body = null;
         }
+        Map<String, Object> told = body == null ? new HashMap<>() : new HashMap<>(body);
+        int status = response.statusCode();
+        if (status >= 300 && status < 400) told.put("detail", describeRedirect(response));
         String requestId = response.headers().firstValue("x-request-id").orElse(null);
-        return new RequestRefused(response.statusCode(), body == null ? Map.of() : body, requestId);
+        return new RequestRefused(status, told, requestId);
+    }
+
+    private static String describeRedirect(HttpResponse<?> response) {
+        String to = response.headers().firstValue("location").orElse("an address that is not told");
+        return "The server redirects to " + to + ". It is not followed, since the token is for this server alone: "
+                + "give the client the endpoint URL of the subscription, or where it has moved to.";
     }
 
     private HttpRequest build(Request request) {
