@@ -6,6 +6,7 @@
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: ["contract/platform-api"],
   "contract/platform-api": [],
+  "contract/snippets": ["contract"],
 
   "engine/base": [],
   "engine/content": [],

@@ -221,9 +221,9 @@ class ClientTest(unittest.TestCase):
         for status in (301, 302, 303, 307, 308):
             moved = Answer(status, headers={"Location": elsewhere.endpoint})
             server, client = self.serve(moved)
-            for call in (lambda: client.state(ID), lambda: client.start({"a": 1})):
+            for name, given in (("state", ID), ("start", {"a": 1})):
                 with self.assertRaises(RequestRefused) as caught:
-                    call()
+                    getattr(client, name)(given)
                 self.assertEqual(caught.exception.status, status)
                 self.assertEqual(caught.exception.code, f"HTTP_{status}")
                 self.assertIn(elsewhere.endpoint, str(caught.exception))

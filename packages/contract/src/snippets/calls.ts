@@ -6,6 +6,9 @@ import {
   quotePython,
   quoteShell,
   sayFile,
+  toCurlData,
+  toJavaScriptData,
+  toPythonBytes,
 } from "./texts.ts";
 
 /** How a program learns that its execution is finished. */
@@ -60,7 +63,7 @@ export function toCallCurl(call: ShownCall): string {
     `AUTH="Authorization: Bearer $(pick access_token)"`,
     `send -X POST "$URL" -H "$AUTH" -H 'Content-Type: application/json' \\`,
     ...(key === undefined ? [] : [`  -H ${quoteShell(`Idempotency-Key: ${key}`)} \\`]),
-    `  --data-binary ${isInFile(call.body) ? `@${BODY_FILE}` : quoteShell(call.body)}`,
+    `  --data-binary ${toCurlData(call.body)}`,
     `ID=$(pick id)`,
     ...wait,
     `curl -sS --fail-with-body "$URL$ID/result" -H "$AUTH"`,
@@ -102,7 +105,7 @@ export function toCallPython(call: ShownCall): string {
     `headers = {"Content-Type": "application/json"}`,
     ...(key === undefined ? [] : [`headers["Idempotency-Key"] = ${quotePython(key)}`]),
     ...sayFile("#", call.body),
-    `body = ${isInFile(call.body) ? `open("${BODY_FILE}", "rb").read()` : `${quotePython(call.body)}.encode()`}`,
+    `body = ${toPythonBytes(call.body)}`,
     `id = json.load(send(url, headers, body))["id"]`,
     ...wait,
     `sys.stdout.buffer.write(send(url + id + "/result").read() + b"\\n")`,
@@ -141,7 +144,7 @@ export function toCallJavaScript(call: ShownCall): string {
     `const headers = { "Content-Type": "application/json" };`,
     ...(key === undefined ? [] : [`headers["Idempotency-Key"] = ${quoteJavaScript(key)};`]),
     ...sayFile("//", call.body),
-    `const body = ${isFile ? `await readFile("${BODY_FILE}")` : quoteJavaScript(call.body)};`,
+    `const body = ${toJavaScriptData(call.body)};`,
     `const { id } = await (await send(url, { method: "POST", headers, body })).json();`,
     ...wait,
     `console.log(await (await send(url + id + "/result")).text());`,

@@ -8,6 +8,9 @@ import {
   quotePython,
   quoteShell,
   sayFile,
+  toCurlData,
+  toJavaScriptData,
+  toPythonBytes,
 } from "./texts.ts";
 
 /** A request that is to be shown as a program. */
@@ -52,7 +55,7 @@ export function toCurl(shown: ShownRequest): string {
     `curl -sS --fail-with-body ${method === "GET" ? "" : `-X ${method} `}${quoteShell(toUrl(shown))}`,
     `-H "Authorization: Bearer $${TOKEN}"`,
     ...listHeaders(shown).map(([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`),
-    ...(body === null ? [] : [`--data-binary ${isInFile(body) ? `@${BODY_FILE}` : quoteShell(body)}`]),
+    ...(body === null ? [] : [`--data-binary ${toCurlData(body)}`]),
   ];
   return [...sayFile("#", body ?? ""), words.join(" \\\n  ")].join("\n");
 }
@@ -60,8 +63,6 @@ export function toCurl(shown: ShownRequest): string {
 /** The request as a program of Python 3 with its standard library. */
 export function toPython(shown: ShownRequest): string {
   const body = toText(shown.request);
-  const data = (text: string) =>
-    isInFile(text) ? `open("${BODY_FILE}", "rb").read()` : `${quotePython(text)}.encode()`;
   return [
     "import os",
     "import sys",
@@ -76,7 +77,7 @@ export function toPython(shown: ShownRequest): string {
     `        "Authorization": "Bearer " + os.environ["${TOKEN}"],`,
     ...listHeaders(shown).map(([name, value]) => `        ${quotePython(name)}: ${quotePython(value)},`),
     "    },",
-    ...(body === null ? [] : [`    data=${data(body)},`]),
+    ...(body === null ? [] : [`    data=${toPythonBytes(body)},`]),
     ")",
     "try:",
     "    with urllib.request.urlopen(request) as response:",
@@ -90,7 +91,6 @@ export function toPython(shown: ShownRequest): string {
 export function toJavaScript(shown: ShownRequest): string {
   const body = toText(shown.request);
   const isFile = isInFile(body ?? "");
-  const data = (text: string) => (isFile ? `await readFile("${BODY_FILE}")` : quoteJavaScript(text));
   return [
     ...(isFile ? [`import { readFile } from "node:fs/promises";`, ""] : []),
     ...sayFile("//", body ?? ""),
@@ -100,7 +100,7 @@ export function toJavaScript(shown: ShownRequest): string {
     `    "Authorization": "Bearer " + process.env.${TOKEN},`,
     ...listHeaders(shown).map(([name, value]) => `    ${quoteJavaScript(name)}: ${quoteJavaScript(value)},`),
     "  },",
-    ...(body === null ? [] : [`  body: ${data(body)},`]),
+    ...(body === null ? [] : [`  body: ${toJavaScriptData(body)},`]),
     "});",
     "const text = await response.text();",
     'if (!response.ok) throw new Error(response.status + " " + text);',
@@ -108,14 +108,15 @@ export function toJavaScript(shown: ShownRequest): string {
   ].join("\n");
 }
 
+function toPublisher(body: string | null): string {
+  if (body === null) return "noBody()";
+  return isInFile(body) ? `ofFile(Path.of("${BODY_FILE}"))` : `ofString(${quoteJava(body)})`;
+}
+
 /** The request as a program of Java 17 or newer with its standard library: `java Request.java`. */
 export function toJava(shown: ShownRequest): string {
   const body = toText(shown.request);
   const isFile = isInFile(body ?? "");
-  const data = (text: string | null) => {
-    if (text === null) return "noBody()";
-    return isFile ? `ofFile(Path.of("${BODY_FILE}"))` : `ofString(${quoteJava(text)})`;
-  };
   return [
     "import java.net.URI;",
     "import java.net.http.HttpClient;",
@@ -129,7 +130,7 @@ export function toJava(shown: ShownRequest): string {
     `    var request = HttpRequest.newBuilder(URI.create(${quoteJava(toUrl(shown))}))`,
     `      .header("Authorization", "Bearer " + System.getenv("${TOKEN}"))`,
     ...listHeaders(shown).map(([name, value]) => `      .header(${quoteJava(name)}, ${quoteJava(value)})`),
-    `      .method(${quoteJava(shown.route.method)}, HttpRequest.BodyPublishers.${data(body)})`,
+    `      .method(${quoteJava(shown.route.method)}, HttpRequest.BodyPublishers.${toPublisher(body)})`,
     "      .build();",
     "    var response = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofByteArray());",
     "    boolean isRefused = response.statusCode() >= 300;",

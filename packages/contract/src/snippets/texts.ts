@@ -44,3 +44,14 @@ export const sayFile = (mark: "#" | "//", body: string): readonly string[] =>
   isInFile(body)
     ? [`${mark} Save the body as ${BODY_FILE} in this folder first: it is too long to be written here.`]
     : [];
+
+/** The bytes of a body in Python. */
+export const toPythonBytes = (body: string): string =>
+  isInFile(body) ? `open("${BODY_FILE}", "rb").read()` : `${quotePython(body)}.encode()`;
+
+/** The body as the value of an option of curl. */
+export const toCurlData = (body: string): string => (isInFile(body) ? `@${BODY_FILE}` : quoteShell(body));
+
+/** The body in JavaScript, where `readFile` is imported. */
+export const toJavaScriptData = (body: string): string =>
+  isInFile(body) ? `await readFile("${BODY_FILE}")` : quoteJavaScript(body);
