@@ -21,11 +21,11 @@ export function CreateAccessKey({ applicationId, onCreated, onCancel }: CreateAc
       submit={(body) => create.run({ params: { id: applicationId }, body }).then(onCreated)}
       onCancel={onCancel}
     >
-      <TextField name="name" label="Name" description="Where it is used. May be left out." hasFocus />
+      <TextField name="name" label="Name" description="Where it is used; may be left empty." hasFocus />
       <NumberField
         name="expiresInDays"
         label="Expires after"
-        description="Left out, it never expires."
+        description="In days; left empty, it never expires."
         min={1}
         max={3650}
         suffix=" days"

@@ -10,7 +10,7 @@ test("a body that the operation accepts has no errors", () => {
 });
 
 test("what is missing is told at its field", () => {
-  expect(sortByField(findErrors(SCHEMA, toBody({ name: "" })), FIELDS)).toEqual({ name: "Is needed" });
+  expect(sortByField(findErrors(SCHEMA, toBody({ name: "" })), FIELDS)).toEqual({ name: "Is required" });
 });
 
 test("what the server says of a field is shown at that field, and of anything else above the form", () => {
@@ -32,7 +32,7 @@ test("a field within a part of the body gets its own errors", () => {
   const names = new Set(listFieldNames({ name: "", tags: ["a"], limits: { perMonth: "" } }));
   expect([...names]).toEqual(["name", "tags", "limits.perMonth"]);
   expect(sortByField([{ path: "/limits/perMonth", message: "must be >= 1" }], names)).toEqual({
-    "limits.perMonth": "Must be >= 1",
+    "limits.perMonth": "Must be at least 1",
   });
 });
 

@@ -2,6 +2,7 @@ import { Errors } from "typebox/schema";
 import type { TSchema } from "typebox";
 import { decodePointer } from "@platform/contract/schemas";
 import type { FieldError } from "@platform/contract/problems";
+import { putInWords } from "./error-words.ts";
 
 /** What the fields of a form hold: by name, nested as the body is. */
 export type FormValues = Record<string, unknown>;
@@ -20,7 +21,7 @@ export function findErrors(schema: TSchema, body: unknown): readonly FieldError[
   return errors.flatMap((error) => {
     const missing = (error.params as { readonly requiredProperties?: readonly string[] }).requiredProperties;
     if (missing !== undefined)
-      return missing.map((name) => ({ path: `${error.instancePath}/${name}`, message: "is needed" }));
+      return missing.map((name) => ({ path: `${error.instancePath}/${name}`, message: "is required" }));
     return [{ path: error.instancePath, message: error.message }];
   });
 }
@@ -31,7 +32,8 @@ export function sortByField(
   names: ReadonlySet<string>,
 ): Readonly<Record<string, string>> {
   const sorted: Record<string, string> = {};
-  for (const { path, message } of errors) {
+  for (const { path, message: told } of errors) {
+    const message = putInWords(told);
     const name = path.replace(/^#?\//u, "").split("/").map(decodePointer).join(".");
     const field = names.has(name) ? name : (name.split(".")[0] ?? "");
     const key = names.has(field) ? field : "";

@@ -52,8 +52,8 @@ export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
         {file !== "" && (
           <Group gap="xs">
             <CopyButton text={file} what="all as variables" label="Copy as variables" />
-            <Button variant="default" size="xs" onClick={() => saveText(".env", file)}>
-              Download .env
+            <Button variant="default" size="compact-sm" onClick={() => saveText("platform.env", file)}>
+              Download platform.env
             </Button>
           </Group>
         )}

@@ -17,7 +17,10 @@ const INVISIBLE =
  */
 export const VISIBLE = `[^${INVISIBLE}]*$`;
 
-const NAME = { maxLength: 120, pattern: `^(?=.*\\S)${VISIBLE}` };
+/** One line of text in which there is something to be seen. */
+export const NAME_PATTERN = `^(?=.*\\S)${VISIBLE}`;
+
+const NAME = { maxLength: 120, pattern: NAME_PATTERN };
 
 /** Name of a user, an organisation, an application or a token: at most 120 characters in one line, not blank. */
 export const DisplayName = Type.String({
@@ -38,7 +41,11 @@ export const NameQuery = Type.Object({
 });
 
 const EMAIL_LETTERS = `[^\\s@<>(),:;"\\\\${INVISIBLE}]+`;
-const EMAIL = { maxLength: 254, pattern: `^${EMAIL_LETTERS}@${EMAIL_LETTERS}$` };
+
+/** An email address as far as it can be judged without sending to it. */
+export const EMAIL_PATTERN = `^${EMAIL_LETTERS}@${EMAIL_LETTERS}$`;
+
+const EMAIL = { maxLength: 254, pattern: EMAIL_PATTERN };
 
 /** An email address as far as it can be judged without sending to it: one, no more than one line, and all of it is seen: it stands for its user in the audit log. */
 export const EmailAddress = Type.String({

@@ -75,8 +75,8 @@ export function AccessKeys({ applicationId, rotating }: AccessKeysProps) {
         title="The new access key"
         secrets={
           created && [
-            { label: "Key id", variable: "PLATFORM_KEY_ID", value: created.keyId },
-            { label: "Secret", variable: "PLATFORM_KEY_SECRET", value: created.secret },
+            { label: "Key id", variable: "PLATFORM_ACCESS_KEY_ID", value: created.keyId },
+            { label: "Secret", variable: "PLATFORM_ACCESS_KEY_SECRET", value: created.secret },
           ]
         }
         onClose={() => setCreated(null)}

@@ -13,7 +13,7 @@ const SNIPPETS: readonly {
     label: "curl",
     language: "bash",
     write: (url) => `curl -s ${url} \\
-  -u "$PLATFORM_KEY_ID:$PLATFORM_KEY_SECRET" \\
+  -u "$PLATFORM_ACCESS_KEY_ID:$PLATFORM_ACCESS_KEY_SECRET" \\
   -d grant_type=client_credentials`,
   },
   {
@@ -21,7 +21,7 @@ const SNIPPETS: readonly {
     language: "python",
     write: (url) => `import base64, json, os, urllib.request
 
-pair = f'{os.environ["PLATFORM_KEY_ID"]}:{os.environ["PLATFORM_KEY_SECRET"]}'
+pair = f'{os.environ["PLATFORM_ACCESS_KEY_ID"]}:{os.environ["PLATFORM_ACCESS_KEY_SECRET"]}'
 request = urllib.request.Request(
     "${url}",
     data=b"grant_type=client_credentials",
@@ -32,7 +32,7 @@ token = json.load(urllib.request.urlopen(request))["access_token"]`,
   {
     label: "JavaScript",
     language: "javascript",
-    write: (url) => `const pair = \`\${process.env.PLATFORM_KEY_ID}:\${process.env.PLATFORM_KEY_SECRET}\`;
+    write: (url) => `const pair = \`\${process.env.PLATFORM_ACCESS_KEY_ID}:\${process.env.PLATFORM_ACCESS_KEY_SECRET}\`;
 const response = await fetch("${url}", {
   method: "POST",
   headers: { authorization: \`Basic \${btoa(pair)}\` },
