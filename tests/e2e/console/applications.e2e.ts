@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
 import { inviteMember } from "./support/members.ts";
@@ -52,6 +53,12 @@ test("an application is created, and its key's secret is shown once: not after a
   await dialog.waitFor();
   const [keyId = "", secret = ""] = await dialog.locator("dd .mono").allTextContents();
   expect(await fetchToken(keyId, secret)).toBe(200);
+  // The names that the downloaded clients read (clients/python/platform_client/client.py).
+  const file = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: "Download platform.env" }).click();
+  expect(await readFile(await (await file).path(), "utf8")).toBe(
+    `PLATFORM_ACCESS_KEY_ID=${keyId}\nPLATFORM_ACCESS_KEY_SECRET=${secret}\n`,
+  );
 
   await page.keyboard.press("Escape");
   expect(await dialog.isVisible()).toBe(true);

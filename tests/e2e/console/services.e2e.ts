@@ -51,7 +51,8 @@ test("a ZIP file of platform compress becomes a live version, with its build log
   const archive = await compress("adding", { "platform.json": DESCRIBED, "README.md": README });
   await page.getByLabel("ZIP file of the project").setInputFiles(archive);
   await page.getByText("adding", { exact: true }).waitFor();
-  await page.getByRole("button", { name: /^Upload/u }).click();
+  // Whoever presses twice creates one service, and is not told of a conflict.
+  await page.getByRole("button", { name: /^Upload/u }).dblclick();
   await page.getByRole("heading", { level: 1, name: "adding 1.0.0" }).waitFor();
   await page.getByRole("log", { name: "Log of the build" }).waitFor();
   await page.getByText("Live: it accepts executions").waitFor();
@@ -156,7 +157,8 @@ test("an archive without platform.json is refused before anything is sent, and a
     mimeType: "application/zip",
     buffer: Buffer.from("no archive"),
   });
-  await page.getByRole("alert").getByText("This is no ZIP file.").waitFor();
+  const refusal = page.getByRole("alert").filter({ hasText: "This is no ZIP file." });
+  await refusal.getByText("This file cannot be uploaded").waitFor();
 
   const archive = await compress("broken", { "requirements.txt": "no-such-package-of-anybody==1.0\n" });
   await input.setInputFiles({ name: "b.zip", mimeType: "application/zip", buffer: await readFile(archive) });

@@ -5,12 +5,14 @@ import { TextField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
 
 interface CreateApplicationProps {
+  /** On the button; default: "Create". */
+  readonly submitLabel?: string;
   readonly onCreated: (application: AnswerOf<"createApplication">) => void;
   readonly onCancel: () => void;
 }
 
 /** A new application; keys and subscriptions follow on its page. */
-export function CreateApplication({ onCreated, onCancel }: CreateApplicationProps) {
+export function CreateApplication({ submitLabel = "Create", onCreated, onCancel }: CreateApplicationProps) {
   const create = useChange("createApplication", {
     done: "Application created.",
     refresh: ["listApplications"],
@@ -19,14 +21,14 @@ export function CreateApplication({ onCreated, onCancel }: CreateApplicationProp
     <SchemaBackedForm<BodyOf<"createApplication">>
       schema={APPLICATIONS_API.createApplication.body}
       initial={{ name: "" }}
-      submitLabel="Create"
+      submitLabel={submitLabel}
       submit={(body) => create.run({ body }).then(onCreated)}
       onCancel={onCancel}
     >
       <TextField
         name="name"
-        label="Name"
-        description="What calls services: a program, a team, a stage. Each has keys and subscriptions of its own."
+        label="Name of the application"
+        description="An application is what calls services: a program, a team, a stage. Each has keys and subscriptions of its own."
         placeholder="nightly-batch"
         hasFocus
       />

@@ -9,10 +9,14 @@ function listPatterns(part: unknown): readonly string[] {
 }
 
 test("each pattern of a body is told in words", () => {
-  const bodies = Object.values(PLATFORM_API).map((operation) => ("body" in operation ? operation.body : null));
+  const bodies = Object.values(PLATFORM_API).map((operation) =>
+    "body" in operation ? operation.body : null,
+  );
   const patterns = new Set(bodies.flatMap(listPatterns));
   expect(patterns.size).toBeGreaterThan(10);
-  const unsaid = [...patterns].filter((pattern) => putInWords(`must match pattern "${pattern}"`).includes(pattern));
+  const unsaid = [...patterns].filter((pattern) =>
+    putInWords(`must match pattern "${pattern}"`).includes(pattern),
+  );
   expect(unsaid).toEqual([]);
 });
 

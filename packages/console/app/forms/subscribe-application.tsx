@@ -1,7 +1,9 @@
-import { Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { SUBSCRIPTIONS_API } from "@platform/contract/platform-api/subscriptions";
 import type { BodyOf } from "../api/client.ts";
 import { q, useChange, useFetched } from "../api/queries.ts";
+import { useOrganisation } from "../api/scope.tsx";
+import { AppLink, ButtonLink } from "../ui/link.tsx";
 import { ChoiceField, TextField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
 
@@ -12,6 +14,7 @@ interface SubscribeApplicationProps {
 
 /** Subscribes an application to a service of its own organisation. */
 export function SubscribeApplication({ applicationId, close }: SubscribeApplicationProps) {
+  const { slug: org } = useOrganisation();
   const { data } = useFetched(q("listServices", { query: { limit: 100 } }));
   const subscribe = useChange("createSubscription", {
     done: "Subscribed.",
@@ -21,10 +24,17 @@ export function SubscribeApplication({ applicationId, close }: SubscribeApplicat
   if (data === undefined) return <Text c="dimmed">Loading the services.</Text>;
   if (offered.length === 0)
     return (
-      <Text>
-        No service of this organisation is published. Publish one first, or subscribe to one of the
-        marketplace.
-      </Text>
+      <Stack>
+        <Text>
+          No service of this organisation is published. Those of others are in the marketplace: open one
+          there, and press "Subscribe".
+        </Text>
+        <Group justify="flex-end">
+          <ButtonLink to="/o/$org/marketplace" params={{ org }}>
+            Open the marketplace
+          </ButtonLink>
+        </Group>
+      </Stack>
     );
   return (
     <SchemaBackedForm<BodyOf<"createSubscription">>
@@ -43,6 +53,15 @@ export function SubscribeApplication({ applicationId, close }: SubscribeApplicat
       <ChoiceField
         name="serviceKey"
         label="Service"
+        description={
+          <>
+            Of this organisation. Those of others are{" "}
+            <AppLink to="/o/$org/marketplace" params={{ org }}>
+              in the marketplace
+            </AppLink>
+            .
+          </>
+        }
         options={offered.map(({ key, name }) => ({ value: key, label: name }))}
         hasFocus
       />

@@ -9,7 +9,7 @@ import { Can } from "../ui/can.tsx";
 import { CopyLine } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { ButtonLink } from "../ui/link.tsx";
-import { describePriceBeside } from "../util/plan-words.ts";
+import { describePriceBeside, listLimits, sortByPrice } from "../util/plan-words.ts";
 import { CreateApplication } from "./create-application.tsx";
 import { ChoiceField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
@@ -55,7 +55,8 @@ interface ChoosePlanProps {
   readonly close: () => void;
 }
 
-function ChoosePlan({ plans, first, onChosen, close }: ChoosePlanProps) {
+function ChoosePlan({ plans: offered, first, onChosen, close }: ChoosePlanProps) {
+  const plans = sortByPrice(offered);
   const [chosen, setChosen] = useState(plans.some(({ id }) => id === first) ? first : plans[0]?.id);
   const plan = plans.find(({ id }) => id === chosen);
   return (
@@ -67,7 +68,7 @@ function ChoosePlan({ plans, first, onChosen, close }: ChoosePlanProps) {
               key={one.id}
               value={one.id}
               label={one.name}
-              description={describePriceBeside(one)}
+              description={[describePriceBeside(one), ...listLimits(one)].filter(Boolean).join("; ")}
               {...(one.id === chosen ? { "data-autofocus": true } : {})}
             />
           ))}
@@ -102,6 +103,7 @@ function ChooseApplication({ entry, plan, onSubscribed, close }: ChooseApplicati
   if (isNew || applications.length === 0)
     return (
       <CreateApplication
+        submitLabel="Create application"
         onCancel={() => (isNew ? setIsNew(false) : close())}
         onCreated={({ id }) => {
           setCreated(id);

@@ -26,18 +26,26 @@ interface UploadProjectProps {
 /** The ZIP file of `platform compress` becomes a version. It is looked into before anything is sent. */
 export function UploadProject({ service, onUploaded }: UploadProjectProps) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
+  const [unreadable, setUnreadable] = useState<unknown>(null);
   const [error, setError] = useState<unknown>(null);
+  // Before the first request as well, so that pressing twice sends once.
+  const [isSending, setIsSending] = useState(false);
   const [bump, setBump] = useState<Bump>("patch");
   const upload = useUpload(service);
   const choose = (file: File | undefined) => {
     setChosen(null);
     setError(null);
-    if (file !== undefined) read(file).then(setChosen, setError);
+    setUnreadable(null);
+    if (file !== undefined) read(file).then(setChosen, setUnreadable);
   };
   const send = () => {
     if (chosen === null) return;
     setError(null);
-    upload.run(chosen, bump).then(({ key, version }) => onUploaded({ key }, version), setError);
+    setIsSending(true);
+    upload
+      .run(chosen, bump)
+      .then(({ key, version }) => onUploaded({ key }, version), setError)
+      .finally(() => setIsSending(false));
   };
   return (
     <Stack>
@@ -46,9 +54,10 @@ export function UploadProject({ service, onUploaded }: UploadProjectProps) {
         button="Choose a file"
         label="ZIP file of the project"
         accept=".zip,application/zip"
-        hint="As platform compress makes it, with platform.json at its top"
+        hint="What is in the project's folder, with platform.json at the top; platform compress makes it"
         choose={([file]) => choose(file)}
       />
+      {unreadable !== null && <Failure error={unreadable} title="This file cannot be uploaded" />}
       {error !== null && <Failure error={error} />}
       {chosen !== null && (
         <>
@@ -56,14 +65,18 @@ export function UploadProject({ service, onUploaded }: UploadProjectProps) {
           <Group align="flex-end" justify="space-between">
             <Select
               label="Raise the version's number by"
-              description="Major: callers have to change what they send"
+              description={
+                service === undefined
+                  ? "Of a service that exists; a new one begins with 1.0.0"
+                  : "Major: callers have to change what they send"
+              }
               data={["patch", "minor", "major"]}
               value={bump}
               onChange={(value) => setBump(value ?? "patch")}
               allowDeselect={false}
             />
             <Can op="createVersion">
-              <Button loading={upload.isRunning} onClick={send}>
+              <Button loading={isSending} onClick={send}>
                 Upload {formatBytes(chosen.archive.byteLength)}
               </Button>
             </Can>
@@ -89,7 +102,6 @@ function useUpload(service: UploadProjectProps["service"]) {
     return items[0] ?? (await createService.run({ body: { name, description } }));
   };
   return {
-    isRunning: createService.isRunning || createVersion.isRunning,
     run: async ({ archive, facts }: Chosen, bump: Bump) => {
       const { key } = service ?? (await find(facts));
       const { version } = await createVersion.run({ params: { key }, query: { bump }, body: archive });

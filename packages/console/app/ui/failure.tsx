@@ -2,9 +2,18 @@ import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { explainError } from "../api/explain-error.ts";
 import { CopyLine } from "./copy-button.tsx";
 
-/** What failed, in the place of what failed. `retry`: absent where trying again is of no use. */
-export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
-  const { title, detail, code, requestId } = explainError(error);
+interface FailureProps {
+  readonly error: unknown;
+  /** What has failed, where the error itself cannot know; default: as its status and code are explained. */
+  readonly title?: string;
+  /** Absent where trying again is of no use. */
+  readonly retry?: () => void;
+}
+
+/** What failed, in the place of what failed. */
+export function Failure({ error, title: known, retry }: FailureProps) {
+  const { title: explained, detail, code, requestId } = explainError(error);
+  const title = known ?? explained;
   return (
     <Alert color="red" variant="light" title={title} role="alert">
       <Stack gap="xs">

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describePrice, describePriceBeside, listLimits } from "./plan-words.ts";
+import { describePrice, describePriceBeside, listLimits, sortByPrice } from "./plan-words.ts";
 
 const FREE = { currency: null, monthly: "0", perExecution: "0.00", perCpuSecond: "0" };
 const NO_LIMITS = { perMonth: null, perMinute: null, concurrent: null, applications: null };
@@ -16,6 +16,17 @@ test("a plan that is called Free says it once", () => {
 test("prices are shown digit by digit, those that are zero are left out", () => {
   const paid = { ...FREE, currency: "EUR", monthly: "10", perCpuSecond: "0.000001" };
   expect(describePrice(paid)).toBe("10 EUR a month + 0.000001 EUR a CPU-second");
+});
+
+test("the cheapest plan is the first, whatever it is called", () => {
+  const paid = { ...FREE, currency: "EUR" };
+  const plans = [
+    { ...paid, name: "Annual", monthly: "100" },
+    { ...paid, name: "Big", monthly: "49" },
+    { ...paid, name: "Pay as you go", perExecution: "0.002" },
+    { ...FREE, name: "Trial" },
+  ];
+  expect(sortByPrice(plans).map(({ name }) => name)).toEqual(["Trial", "Pay as you go", "Big", "Annual"]);
 });
 
 test("each limit is a line, in the unit of the plan", () => {

@@ -22,6 +22,17 @@ export function describePriceBeside(plan: Terms & Pick<Plan, "name">): string | 
   return price.toLowerCase() === plan.name.toLowerCase() ? null : price;
 }
 
+/** The cheapest first: what is chosen for somebody must not be what costs most. */
+export function sortByPrice<T extends Terms & Pick<Plan, "name">>(plans: readonly T[]): readonly T[] {
+  return plans.toSorted(
+    (one, other) =>
+      Number(one.monthly) - Number(other.monthly) ||
+      Number(one.perExecution) - Number(other.perExecution) ||
+      Number(one.perCpuSecond) - Number(other.perCpuSecond) ||
+      one.name.localeCompare(other.name),
+  );
+}
+
 function isZero(amount: string): boolean {
   return !/[1-9]/u.test(amount);
 }

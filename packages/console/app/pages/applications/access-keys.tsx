@@ -40,9 +40,11 @@ export function AccessKeys({ applicationId, rotating }: AccessKeysProps) {
   };
   return (
     <>
-      <Group justify="flex-end" mb="sm">
-        <NewKey />
-      </Group>
+      {keys.items.length > 0 && (
+        <Group justify="flex-end" mb="sm">
+          <NewKey />
+        </Group>
+      )}
       <DataTable
         label="Access keys"
         columns={createColumns(applicationId)}

@@ -24,9 +24,11 @@ export function Subscriptions({ applicationId }: { readonly applicationId: strin
   const subscriptions = useLoadedPages(pages("listSubscriptions", { query: { applicationId } }));
   return (
     <>
-      <Group justify="flex-end" mb="sm">
-        <SubscribeButton />
-      </Group>
+      {subscriptions.items.length > 0 && (
+        <Group justify="flex-end" mb="sm">
+          <SubscribeButton />
+        </Group>
+      )}
       <DataTable
         label="Subscriptions"
         columns={COLUMNS}

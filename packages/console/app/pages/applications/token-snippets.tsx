@@ -32,7 +32,9 @@ token = json.load(urllib.request.urlopen(request))["access_token"]`,
   {
     label: "JavaScript",
     language: "javascript",
-    write: (url) => `const pair = \`\${process.env.PLATFORM_ACCESS_KEY_ID}:\${process.env.PLATFORM_ACCESS_KEY_SECRET}\`;
+    write: (
+      url,
+    ) => `const pair = \`\${process.env.PLATFORM_ACCESS_KEY_ID}:\${process.env.PLATFORM_ACCESS_KEY_SECRET}\`;
 const response = await fetch("${url}", {
   method: "POST",
   headers: { authorization: \`Basic \${btoa(pair)}\` },

@@ -131,7 +131,14 @@ function useSteps(services: readonly Service[]): readonly FirstStep[] {
       text: "The subscription has the URL to call.",
       op: "createSubscription",
       command: "platform subscribe my-solver my-app",
-      action: toApplication({ new: "subscription" }, "Subscribe it"),
+      action: (
+        <>
+          {toApplication({ new: "subscription" }, "Subscribe it")}
+          <ButtonLink to="/o/$org/marketplace" params={{ org }} size="xs" variant="default">
+            Open the marketplace
+          </ButtonLink>
+        </>
+      ),
     },
     {
       name: "Make the first call",

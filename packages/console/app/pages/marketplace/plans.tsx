@@ -2,7 +2,7 @@ import { Group, Stack, Text, Title } from "@mantine/core";
 import type { Plan } from "@platform/contract/platform-api/plans";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
-import { describePriceBeside, listLimits } from "../../util/plan-words.ts";
+import { describePriceBeside, listLimits, sortByPrice } from "../../util/plan-words.ts";
 import "./marketplace.css";
 
 /** Terms that can be subscribed to. */
@@ -15,7 +15,7 @@ export function Plans({ plans }: { readonly plans: readonly Plan[] }) {
     );
   return (
     <ul className="market-cards">
-      {plans.map((plan) => (
+      {sortByPrice(plans).map((plan) => (
         <li key={plan.id} className="market-card">
           <Title order={2} fz="md">
             {plan.name}

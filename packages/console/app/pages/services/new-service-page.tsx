@@ -19,7 +19,7 @@ export function NewServicePage() {
             Services
           </AppLink>,
         ]}
-        description="A project with a Python function becomes a service. Where there is a service of its name, it gets a version."
+        description="A project with a Python function becomes a service. If there is a service of its name, it gets a new version."
       />
       <UploadProject
         onUploaded={({ key }, version) =>

@@ -28,9 +28,11 @@ export function ServicePlans({ serviceKey, changing }: ServicePlansProps) {
   const changed = plans.items.find(({ id }) => id === changing);
   return (
     <>
-      <Group justify="flex-end" mb="sm">
-        <NewPlan />
-      </Group>
+      {plans.items.length > 0 && (
+        <Group justify="flex-end" mb="sm">
+          <NewPlan />
+        </Group>
+      )}
       <DataTable
         label="Plans"
         columns={createColumns(serviceKey)}

@@ -54,7 +54,7 @@ function PlainVariables({ serviceKey, setting }: ServiceVariablesProps) {
         <Title order={2} fz="lg">
           Variables
         </Title>
-        <NewVariable />
+        {variables.items.length > 0 && <NewVariable />}
       </Group>
       <DataTable
         label="Variables"
@@ -96,7 +96,7 @@ function Secrets({ serviceKey, setting }: ServiceVariablesProps) {
         <Title order={2} fz="lg">
           Secrets
         </Title>
-        <NewSecret />
+        {secrets.items.length > 0 && <NewSecret />}
       </Group>
       <DataTable
         label="Secrets"
