@@ -22,20 +22,7 @@ export function SubscribeApplication({ applicationId, close }: SubscribeApplicat
   });
   const offered = (data?.items ?? []).filter(({ publication }) => publication !== null);
   if (data === undefined) return <Text c="dimmed">Loading the services.</Text>;
-  if (offered.length === 0)
-    return (
-      <Stack>
-        <Text>
-          No service of this organisation is published. Those of others are in the marketplace: open one
-          there, and press "Subscribe".
-        </Text>
-        <Group justify="flex-end">
-          <ButtonLink to="/o/$org/marketplace" params={{ org }}>
-            Open the marketplace
-          </ButtonLink>
-        </Group>
-      </Stack>
-    );
+  if (offered.length === 0) return <NoneIsPublished org={org} />;
   return (
     <SchemaBackedForm<BodyOf<"createSubscription">>
       schema={SUBSCRIPTIONS_API.createSubscription.body}
@@ -72,5 +59,21 @@ export function SubscribeApplication({ applicationId, close }: SubscribeApplicat
         description="1.2.3 pins this version, 1 follows the highest live 1.x.y. Left out: the highest live version."
       />
     </SchemaBackedForm>
+  );
+}
+
+function NoneIsPublished({ org }: { readonly org: string }) {
+  return (
+    <Stack>
+      <Text>
+        No service of this organisation is published. Those of others are in the marketplace: open one there,
+        and press "Subscribe".
+      </Text>
+      <Group justify="flex-end">
+        <ButtonLink to="/o/$org/marketplace" params={{ org }}>
+          Open the marketplace
+        </ButtonLink>
+      </Group>
+    </Stack>
   );
 }

@@ -63,18 +63,7 @@ export function UploadProject({ service, onUploaded }: UploadProjectProps) {
         <>
           <ProjectSummary facts={chosen.facts} expected={service?.name} />
           <Group align="flex-end" justify="space-between">
-            <Select
-              label="Raise the version's number by"
-              description={
-                service === undefined
-                  ? "Of a service that exists; a new one begins with 1.0.0"
-                  : "Major: callers have to change what they send"
-              }
-              data={["patch", "minor", "major"]}
-              value={bump}
-              onChange={(value) => setBump(value ?? "patch")}
-              allowDeselect={false}
-            />
+            <ChooseBump isOfExisting={service !== undefined} bump={bump} choose={setBump} />
             <Can op="createVersion">
               <Button loading={isSending} onClick={send}>
                 Upload {formatBytes(chosen.archive.byteLength)}
@@ -84,6 +73,30 @@ export function UploadProject({ service, onUploaded }: UploadProjectProps) {
         </>
       )}
     </Stack>
+  );
+}
+
+interface ChooseBumpProps {
+  /** False: there may be no service yet. */
+  readonly isOfExisting: boolean;
+  readonly bump: Bump;
+  readonly choose: (bump: Bump) => void;
+}
+
+function ChooseBump({ isOfExisting, bump, choose }: ChooseBumpProps) {
+  return (
+    <Select
+      label="Raise the version's number by"
+      description={
+        isOfExisting
+          ? "Major: callers have to change what they send"
+          : "Of a service that exists; a new one begins with 1.0.0"
+      }
+      data={["patch", "minor", "major"]}
+      value={bump}
+      onChange={(value) => choose(value ?? "patch")}
+      allowDeselect={false}
+    />
   );
 }
 

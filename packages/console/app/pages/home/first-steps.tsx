@@ -134,9 +134,7 @@ function useSteps(services: readonly Service[]): readonly FirstStep[] {
       action: (
         <>
           {toApplication({ new: "subscription" }, "Subscribe it")}
-          <ButtonLink to="/o/$org/marketplace" params={{ org }} size="xs" variant="default">
-            Open the marketplace
-          </ButtonLink>
+          <ToMarketplace org={org} />
         </>
       ),
     },
@@ -148,6 +146,14 @@ function useSteps(services: readonly Service[]): readonly FirstStep[] {
       action: toApplication({ tab: "token" }, "Show how"),
     },
   ];
+}
+
+function ToMarketplace({ org }: { readonly org: string }) {
+  return (
+    <ButtonLink to="/o/$org/marketplace" params={{ org }} size="xs" variant="default">
+      Open the marketplace
+    </ButtonLink>
+  );
 }
 
 function describeServiceSteps(
