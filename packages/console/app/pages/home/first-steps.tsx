@@ -113,17 +113,7 @@ function useSteps(services: readonly Service[]): readonly FirstStep[] {
       text: "It is who calls, with a key of its own.",
       op: "createApplication",
       command: "platform applications create my-app",
-      action: (
-        <ButtonLink
-          to="/o/$org/applications"
-          params={{ org }}
-          search={{ new: "application" }}
-          size="xs"
-          variant="default"
-        >
-          New application
-        </ButtonLink>
-      ),
+      action: <NewApplication org={org} />,
     },
     {
       name: "Subscribe it to a service",
@@ -146,6 +136,20 @@ function useSteps(services: readonly Service[]): readonly FirstStep[] {
       action: toApplication({ tab: "token" }, "Show how"),
     },
   ];
+}
+
+function NewApplication({ org }: { readonly org: string }) {
+  return (
+    <ButtonLink
+      to="/o/$org/applications"
+      params={{ org }}
+      search={{ new: "application" }}
+      size="xs"
+      variant="default"
+    >
+      New application
+    </ButtonLink>
+  );
 }
 
 function ToMarketplace({ org }: { readonly org: string }) {
