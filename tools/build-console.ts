@@ -1,7 +1,8 @@
 /**
- * Builds the console: Vite writes it, then every file gets its compressed forms and a line in `manifest.json`, from which the platform
- * serves it. Nothing is done where `dist` was built of the same sources; `--force` builds anyway. Builds at the same time do not disturb
- * each other: each writes into a folder of its own, which takes the place of `dist` at the end.
+ * Builds the console and the page of `platform serve`: Vite writes it, then every file gets a line in `manifest.json`, from which it is
+ * served, and those of the console their compressed forms. Nothing is done where it was built of the same sources; `--force` builds
+ * anyway, `--only try` the page alone. Builds at the same time do not disturb each other: each writes into a folder of its own, which
+ * takes the place of the former at the end.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -10,21 +11,20 @@ import { join } from "node:path";
 import { argv, env, exit, pid, stderr, stdout } from "node:process";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { describeSizes, findExcess, readBudget } from "./console-budget.ts";
-import type { BuiltFile } from "./console-budget.ts";
+import type { Budget, BuiltFile, EntryBudget } from "./console-budget.ts";
 import { REPOSITORY } from "./platform-process.ts";
 
 const CONSOLE = join(REPOSITORY, "packages/console");
-const DIST = join(CONSOLE, "dist");
-/** Where `dist` says of what it was built. */
+/** Where a build says of what it was built. */
 const SOURCES_FILE = "sources.txt";
-/** What Vite says of its files; not served. */
+/** What Vite says of its files, and of what the page is made; not served. */
 const MODULES_FILE = "modules.json";
-/** What the console is built of. */
+const UNSERVED = new Set([MODULES_FILE, "libraries.json"]);
+/** What both are built of. */
 const SOURCES = [
   "package-lock.json",
   "packages/console/app",
   "packages/console/budget.json",
-  "packages/console/index.html",
   "packages/console/package.json",
   "packages/console/public",
   "packages/console/vite.config.ts",
@@ -33,7 +33,48 @@ const SOURCES = [
   "tools/console-budget.ts",
 ];
 
-/** As `read-console.ts` of the platform wants it, which refuses a console with another one. */
+/** One of the two. */
+interface Target {
+  readonly name: string;
+  /** As `vite.config.ts` tells them apart. */
+  readonly mode: "production" | "try";
+  readonly words: string;
+  readonly dist: string;
+  readonly page: string;
+  /** Below which it is served, with a final slash. */
+  readonly base: string;
+  /** Whether it has compressed forms. The page of a local server goes over no line, and is compressed by the package that it ships in. */
+  readonly isCompressed: boolean;
+  readonly isSource: (path: string) => boolean;
+  readonly budgetOf: (budget: Budget) => EntryBudget;
+}
+
+const TARGETS: readonly Target[] = [
+  {
+    name: "console",
+    mode: "production",
+    words: "the console",
+    dist: join(CONSOLE, "dist"),
+    page: "index.html",
+    base: "/",
+    isCompressed: true,
+    isSource: (path) => !path.startsWith("packages/console/app/local/"),
+    budgetOf: (budget) => budget,
+  },
+  {
+    name: "try",
+    mode: "try",
+    words: "the page of platform serve",
+    dist: join(CONSOLE, "dist-try"),
+    page: "try.html",
+    base: "/try/",
+    isCompressed: false,
+    isSource: () => true,
+    budgetOf: (budget) => budget.try,
+  },
+];
+
+/** As `read-build.ts` of the engine wants it, which refuses a build with another one. */
 const SERVED_NAME = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/u;
 const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
@@ -42,11 +83,11 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-async function hashSources(): Promise<string> {
+async function hashSources({ page, isSource }: Target): Promise<string> {
   const hash = createHash("sha256");
-  for (const path of SOURCES) {
+  for (const path of [...SOURCES, `packages/console/${page}`]) {
     for (const file of await listFiles(path)) {
-      if (/\.test\.tsx?$/u.test(file)) continue;
+      if (/\.test\.tsx?$/u.test(file) || !isSource(file)) continue;
       hash.update(`${file}\0`).update(await readFile(join(REPOSITORY, file)));
     }
   }
@@ -66,40 +107,54 @@ async function listFiles(path: string): Promise<readonly string[]> {
   }
 }
 
-async function build(sources: string): Promise<void> {
-  const folder = join(CONSOLE, `.build/${pid}`);
+async function build(target: Target, sources: string): Promise<void> {
+  const { name, mode, words, page, budgetOf } = target;
+  const folder = join(CONSOLE, `.build/${name}-${pid}`);
   await rm(folder, { recursive: true, force: true });
-  const { status } = spawnSync("vite", ["build", "--logLevel", "warn", "--outDir", folder], {
+  const { status } = spawnSync("vite", ["build", "--logLevel", "warn", "--mode", mode, "--outDir", folder], {
     cwd: CONSOLE,
     stdio: ["ignore", "inherit", "inherit"],
     // A test run has NODE_ENV=test, and React would be that for developers.
     env: { ...env, NODE_ENV: "production" },
   });
-  if (status !== 0) throw new Error("vite could not build the console");
-  const files = await Promise.all((await listNames(folder)).map((name) => compress(folder, name)));
+  if (status !== 0) throw new Error(`vite could not build ${words}`);
+  const files = await Promise.all(
+    (await listNames(folder)).map((file) => describeFile(target, folder, file)),
+  );
   if (argv.includes("--sizes")) for (const line of describeSizes(files)) stdout.write(`${line}\n`);
-  const excess = findExcess(await readBudget(CONSOLE), join(folder, MODULES_FILE), files);
-  if (excess.length > 0) throw new Error(`the console exceeds its budget:\n${excess.join("\n")}`);
+  const excess = findExcess(budgetOf(await readBudget(CONSOLE)), join(folder, MODULES_FILE), files);
+  if (excess.length > 0) throw new Error(`${words} exceeds its budget:\n${excess.join("\n")}`);
   await rm(join(folder, MODULES_FILE));
   await writeFile(
     join(folder, "manifest.json"),
-    `${JSON.stringify({ index: "index.html", files: files.filter(({ file }) => file !== "index.html") }, null, 1)}\n`,
+    `${JSON.stringify({ index: page, files: toListed(target, files) }, null, 1)}\n`,
   );
   await writeFile(join(folder, SOURCES_FILE), sources);
-  await takePlace(folder);
+  await takePlace(folder, target.dist);
 }
 
-/** All but what Vite says of its files. */
+/** The files as the manifest has them: with the lengths of the forms that there are, and without the page. */
+function toListed({ page, isCompressed }: Target, files: readonly BuiltFile[]): readonly object[] {
+  return files
+    .filter(({ file }) => file !== page)
+    .map((file) => (isCompressed ? file : { ...file, lengths: { identity: file.lengths.identity } }));
+}
+
+/** What is served. */
 async function listNames(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile() && entry.name !== MODULES_FILE)
+    .filter((entry) => entry.isFile() && !UNSERVED.has(entry.name))
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .toSorted();
 }
 
 /** A file as the manifest lists it. @throws Error for a suffix that has no media type here, and for colours that were rewritten */
-async function compress(folder: string, file: string): Promise<BuiltFile> {
+async function describeFile(
+  { base, isCompressed }: Target,
+  folder: string,
+  file: string,
+): Promise<BuiltFile> {
   if (!SERVED_NAME.test(file)) throw new Error(`${file} has a name that the platform does not serve`);
   const content = await readFile(join(folder, file));
   const type = TYPES[file.split(".").at(-1) ?? ""];
@@ -118,10 +173,12 @@ async function compress(folder: string, file: string): Promise<BuiltFile> {
     },
   });
   const gzip = gzipSync(content, { level: 9 });
-  await writeFile(join(folder, `${file}.br`), br);
-  await writeFile(join(folder, `${file}.gz`), gzip);
+  if (isCompressed) {
+    await writeFile(join(folder, `${file}.br`), br);
+    await writeFile(join(folder, `${file}.gz`), gzip);
+  }
   return {
-    path: `/${file}`,
+    path: `${base}${file}`,
     file,
     type,
     etag: `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`,
@@ -131,12 +188,12 @@ async function compress(folder: string, file: string): Promise<BuiltFile> {
 }
 
 /** Another build may have been faster; if it was of other sources, the last one is right. */
-async function takePlace(folder: string): Promise<void> {
+async function takePlace(folder: string, dist: string): Promise<void> {
   const former = `${folder}-former`;
   for (;;) {
-    await rename(DIST, former).catch(() => undefined);
+    await rename(dist, former).catch(() => undefined);
     try {
-      await rename(folder, DIST);
+      await rename(folder, dist);
       break;
     } catch (error) {
       if (
@@ -149,15 +206,19 @@ async function takePlace(folder: string): Promise<void> {
   await rm(former, { recursive: true, force: true });
 }
 
-const sources = await hashSources();
-const built = await readFile(join(DIST, SOURCES_FILE), "utf8").catch(() => null);
-if (built !== sources || argv.includes("--force")) {
-  stderr.write("Building the console ...\n");
-  await mkdir(join(CONSOLE, ".build"), { recursive: true });
-  try {
-    await build(sources);
-  } catch (error) {
-    stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    exit(1);
-  }
+async function buildIfChanged(target: Target): Promise<void> {
+  const sources = await hashSources(target);
+  const built = await readFile(join(target.dist, SOURCES_FILE), "utf8").catch(() => null);
+  if (built === sources && !argv.includes("--force")) return;
+  stderr.write(`Building ${target.words} ...\n`);
+  await build(target, sources);
+}
+
+const only = argv.includes("--only") ? argv[argv.indexOf("--only") + 1] : undefined;
+await mkdir(join(CONSOLE, ".build"), { recursive: true });
+try {
+  for (const target of TARGETS) if (only === undefined || target.name === only) await buildIfChanged(target);
+} catch (error) {
+  stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  exit(1);
 }

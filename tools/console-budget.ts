@@ -14,14 +14,20 @@ export interface BuiltFile {
   readonly lengths: { readonly identity: number; readonly gzip: number; readonly br: number };
 }
 
-/** packages/console/budget.json: bytes after gzip. */
-interface Budget {
+/** Bytes after gzip of one build. */
+export interface EntryBudget {
   /** Scripts that the first page loads before it shows anything. */
   readonly entryScriptBytes: number;
   /** All of the entry's style sheets. */
   readonly styleBytes: number;
   /** Any other script or style sheet. */
   readonly chunkBytes: number;
+  /** Exceptions, by the name of the chunk without its hash. */
+  readonly heavyChunks?: Readonly<Record<string, number>>;
+}
+
+/** packages/console/budget.json. */
+export interface Budget extends EntryBudget {
   /** The first page of a visit, on a slow machine behind a slow line (tests/e2e/console/robust.e2e.ts). */
   readonly firstPage: {
     readonly requests: number;
@@ -32,8 +38,8 @@ interface Budget {
     /** How much longer it may take than a page that has `entryScriptBytes` of script and does nothing, in the same run. */
     readonly timesOfBarePage: number;
   };
-  /** Exceptions, by the name of the chunk without its hash. */
-  readonly heavyChunks: Readonly<Record<string, number>>;
+  /** Of the page of `platform serve`. */
+  readonly try: EntryBudget;
 }
 
 /** A line of what Vite writes of its chunks. */
@@ -56,7 +62,11 @@ export function describeSizes(files: readonly BuiltFile[]): readonly string[] {
 }
 
 /** What is too large, a line each. `modules`: Vite's manifest. */
-export function findExcess(budget: Budget, modules: string, files: readonly BuiltFile[]): readonly string[] {
+export function findExcess(
+  budget: EntryBudget,
+  modules: string,
+  files: readonly BuiltFile[],
+): readonly string[] {
   const chunks = JSON.parse(readFileSync(modules, "utf8")) as Readonly<Record<string, Chunk>>;
   const size = (file: string) => files.find((one) => one.file === file)?.lengths.gzip ?? 0;
   const sum = (names: Iterable<string>) => [...names].reduce((total, name) => total + size(name), 0);
@@ -68,7 +78,7 @@ export function findExcess(budget: Budget, modules: string, files: readonly Buil
   for (const { file } of files) {
     if (!file.startsWith("assets/") || scripts.has(file) || styles.has(file)) continue;
     const name = file.slice("assets/".length).replace(/-[\w-]{8}\.\w+$/u, "");
-    excess.push(describe(name, size(file), budget.heavyChunks[name] ?? budget.chunkBytes));
+    excess.push(describe(name, size(file), budget.heavyChunks?.[name] ?? budget.chunkBytes));
   }
   return excess.filter((line) => line !== null);
 }

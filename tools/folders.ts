@@ -77,6 +77,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/versions",
   ],
   "engine/http": ["engine/content", "engine/executions", "engine/store", "engine/versions"],
+  "engine/pages": ["engine/http"],
 
   "platform/base": ["engine/base"],
   "platform/config": [
@@ -302,7 +303,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/versions",
     "platform/webhooks",
   ],
-  "platform/console": ["engine/base", "engine/http"],
+  "platform/console": ["engine/base", "engine/pages"],
   "platform/gateway": [
     "platform/feed",
     "engine/base",

@@ -1,7 +1,10 @@
+import { execFile } from "node:child_process";
 import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative, sep } from "node:path";
+import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import { describeLicenses } from "./third-party-licenses.ts";
 
@@ -31,6 +34,12 @@ const OPTIONS = {
   legalComments: "none",
   logLevel: "warning",
 } as const;
+
+/** The page of `serve`, as the console's package builds it. */
+const CONSOLE = join(here, "../console");
+const BUILT_PAGE = join(CONSOLE, "dist-try");
+/** Of these the first says what the page was built of, and the second what is in it. */
+const NOT_OF_PAGE = new Set(["sources.txt", "libraries.json"]);
 
 const SWAGGER_FILES = [
   "swagger-ui.css",
@@ -65,11 +74,26 @@ export async function buildCli(target: string = join(here, "dist")): Promise<{ r
     outfile: join(target, THREAD_FILE),
   });
   await chmod(bundle, 0o755);
-  const licenses = await describeLicenses(here, Object.keys(metafile.inputs));
+  const page = await buildPage(join(target, "try"));
+  const licenses = await describeLicenses(here, [...Object.keys(metafile.inputs), ...page]);
   await writeFile(join(target, LICENSES_FILE), licenses);
   await copyAssets(target);
   await writeManifest(target);
   return { bundle };
+}
+
+/** Builds the page and copies it. Returns the files of libraries that it is made of, relative to this package. */
+async function buildPage(target: string): Promise<readonly string[]> {
+  const program = join(here, "../../tools/build-console.ts");
+  await promisify(execFile)(execPath, [program, "--only", "try"]);
+  await cp(BUILT_PAGE, target, {
+    recursive: true,
+    filter: (path) => !NOT_OF_PAGE.has(relative(BUILT_PAGE, path)),
+  });
+  const libraries = JSON.parse(
+    await readFile(join(BUILT_PAGE, "libraries.json"), "utf8"),
+  ) as readonly string[];
+  return libraries.map((path) => relative(here, join(CONSOLE, path)));
 }
 
 async function copyAssets(target: string): Promise<void> {
@@ -118,7 +142,7 @@ async function writeManifest(target: string): Promise<void> {
     type: "module",
     bin: { platform: "platform.js" },
     engines: { node: ">=18" },
-    files: ["platform.js", THREAD_FILE, LICENSES_FILE, "templates", "runner", "swagger-ui"],
+    files: ["platform.js", THREAD_FILE, LICENSES_FILE, "templates", "runner", "swagger-ui", "try"],
   };
   await writeFile(join(target, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }

@@ -23,7 +23,7 @@ export async function describeLicenses(root: string, inputs: readonly string[]):
   const libraries = await Promise.all([...folders].map((folder) => readLibrary(join(root, folder))));
   // The same version may be installed in several places.
   const entries = new Set(libraries.map(describe));
-  return `platform.js contains these libraries.\n\n${[...entries].sort().join(`\n${"-".repeat(80)}\n\n`)}`;
+  return `This package contains these libraries, in platform.js and in the page of platform serve.\n\n${[...entries].sort().join(`\n${"-".repeat(80)}\n\n`)}`;
 }
 
 function describe({ name, version, license, texts }: Library): string {

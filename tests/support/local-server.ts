@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { env, execPath } from "node:process";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { request } from "../../tools/platform-client.ts";
 import type { Answer } from "../../tools/platform-client.ts";
 import { REPOSITORY } from "../../tools/platform-process.ts";
@@ -17,6 +17,7 @@ interface LocalPool {
 /** What it prints when it is ready. */
 interface Printed {
   readonly url: string;
+  readonly tryUrl: string;
   readonly dataPools: readonly LocalPool[];
 }
 
@@ -24,6 +25,8 @@ interface Printed {
 export interface LocalServer {
   /** Without a final slash. */
   readonly url: string;
+  /** The page that tries the project. */
+  readonly tryUrl: string;
   /** What it found when it started. */
   readonly dataPools: readonly LocalPool[];
   readonly start: (json: unknown) => Promise<Answer<Body>>;
@@ -55,7 +58,8 @@ export async function startLocalServer(project: string, ...flags: readonly strin
   const readPrinted = () => JSON.parse(output) as Printed;
   const readUrl = () => readPrinted().url;
   try {
-    await expect.poll(readUrl, { timeout: READY_WITHIN_MS }).toMatch(/^http/u);
+    // Also before the tests of a file, where nothing may be expected yet.
+    await vi.waitFor(readUrl, { timeout: READY_WITHIN_MS, interval: 20 });
   } catch (error) {
     await stop();
     throw error;

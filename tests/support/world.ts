@@ -128,7 +128,8 @@ async function keep(directory: string, processes: readonly PlatformProcess[]): P
   stderr.write(`kept: ${directory}\n`);
 }
 
-async function createProject(
+/** Writes a project whose `platform.json` has this name; the files may replace it. */
+export async function createProject(
   directory: string,
   name: string,
   program: string,

@@ -60,7 +60,8 @@ test("the bundle calls no method of arrays that Node.js 18 lacks", async () => {
 test("the package names each library that it contains, with its licence", async () => {
   const licenses = await readFile(join(folder, "dist/THIRD_PARTY_LICENSES.txt"), "utf8");
   const sections = licenses.split(/^-{80}\n\n/m);
-  for (const library of ["@clack/prompts", "commander", "fastify", "typebox", "yauzl"]) {
+  // Of the page, too.
+  for (const library of ["@clack/prompts", "commander", "fastify", "react-dom", "typebox", "yauzl"]) {
     const section = sections.find((text) => text.startsWith(`${library} `));
     expect(section).toMatch(/^\S+ \d+\.\d+\.\d+ \(MIT\)\n\n[^]*Permission is hereby granted/);
   }
@@ -137,7 +138,7 @@ test(
 );
 
 test(
-  "serve works on Node.js 18: execution, reload and documentation",
+  "serve works on Node.js 18: execution, reload, documentation and the page that tries it",
   async () => {
     const served = await serveProject("def run():\n    return {'answer': 'old'}\n", { node, program });
     try {
@@ -152,7 +153,13 @@ test(
         served.running.stderr().split("Reloaded").length > 2 ? true : undefined,
       );
       expect(await served.execute({})).toMatchObject({ answer: "new" });
-      for (const path of ["/docs", "/docs/swagger-ui-bundle.js", "/openapi.json"]) {
+      for (const path of [
+        "/docs",
+        "/docs/swagger-ui-bundle.js",
+        "/openapi.json",
+        "/try",
+        "/try/color-scheme.js",
+      ]) {
         expect((await served.call(path)).status).toBe(200);
       }
       expect(served.running.stderr()).not.toMatch(/Warning|Deprecat/);

@@ -10,14 +10,16 @@ export function findAsset(path: string): string {
   return fileURLToPath(new URL(`${isBundle ? "./" : "../../"}${path}`, import.meta.url));
 }
 
-/** What `serve` needs besides the program. Empty when running from sources: the engine then uses its own. */
+/** What `serve` needs besides the program. When running from sources, the engine uses its own, and the page is that of `tools/build-console.ts`. */
 export function findServeAssets(): {
+  readonly tryDirectory: string;
   readonly runnerDirectory?: string;
   readonly docsDirectory?: string;
   readonly jsonThreadFile?: string;
 } {
-  if (!isBundle) return {};
+  if (!isBundle) return { tryDirectory: findAsset("../console/dist-try") };
   return {
+    tryDirectory: findAsset("try"),
     runnerDirectory: findAsset("runner"),
     docsDirectory: findAsset("swagger-ui"),
     jsonThreadFile: findAsset("json-check.js"),

@@ -29,7 +29,7 @@ export const serveCommand = defineCommand({
   name: "serve",
   summary: "Serve the project on this machine",
   description: [
-    "The same operations, status codes and errors as a deployed service, on /, /{id} and /{id}/result, with interactive documentation at /docs. Any bearer token is accepted; none is needed.",
+    "The same operations, status codes and errors as a deployed service, on /, /{id} and /{id}/result, with interactive documentation at /docs, and a form of the input that runs it and shows result and log at /try. Any bearer token is accepted; none is needed.",
     "The variables and secrets of the program are read from the file .env beside platform.json (NAME=value); it is never packed.",
     "Every edit reloads the code and the requirements; if an import fails, the error is shown and the server keeps running.",
     "Each folder below that of --pools is a data pool, each file in it a file that dataRef and paramsRef can name: the server prints the reference of each when it starts. They are the same at every start. To have those of the platform, save the list of the files of the pool (GET /api/data-pools/{id}/files) beside the folder, for the folder Maps as Maps.json.",
@@ -174,6 +174,7 @@ function printAddresses(
   const { output } = context;
   const { url, version, sandbox } = server;
   output.print(`Serving ${output.paint("bold", version.project.name)} with Python ${server.pythonVersion}`);
+  output.print(`  Try it         ${server.tryUrl}`);
   output.print(`  API            ${url}/`);
   output.print(`  Documentation  ${url}/docs`);
   output.print(`  OpenAPI        ${url}/openapi.json`);
@@ -193,6 +194,7 @@ function printAddresses(
   if (!output.isJson) return;
   const described = {
     url,
+    tryUrl: server.tryUrl,
     docsUrl: `${url}/docs`,
     openApiUrl: `${url}/openapi.json`,
     sandbox: sandbox.level,

@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { cpus, totalmem } from "node:os";
 import { join, relative, sep } from "node:path";
 import type { Resources } from "@platform/contract/project";
+import { TRY_PATH } from "@platform/contract/local-try";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import { createClosers } from "@platform/engine/base/closers";
 import type { Closers } from "@platform/engine/base/closers";
@@ -14,17 +14,10 @@ import { closeInherited } from "@platform/engine/host/close-inherited";
 import { findTemporaryFolder } from "@platform/engine/host/temporary-folder";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { createMemoryFeed } from "@platform/engine/executions/memory-feed";
-import type { MemoryFeed } from "@platform/engine/executions/memory-feed";
 import { createExecutions } from "@platform/engine/executions/executions";
-import { registerDocs } from "@platform/engine/http/docs";
-import { localPresenter } from "@platform/engine/http/presenters";
-import { createHostCheck } from "@platform/engine/http/host-check";
-import { createHttpServer } from "@platform/engine/http/server";
-import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createJsonCheck } from "@platform/engine/json-check/json-check";
 import type { JsonCheck } from "@platform/engine/json-check/json-check";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
-import { toJobOwner } from "@platform/engine/store/owner";
 import type { PythonRuntime } from "@platform/engine/python/port/runtime";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { startExpirer } from "@platform/engine/queue/expirer";
@@ -38,24 +31,23 @@ import type { Settings } from "../base/settings.ts";
 import { ENVIRONMENT_FILE } from "./environment-file.ts";
 import type { Fault } from "./fault-table.ts";
 import { createFaultInjection } from "./inject-faults.ts";
-import type { FaultInjection } from "./inject-faults.ts";
 import { createKeptContents } from "./kept-contents.ts";
 import type { KeptContents } from "./kept-contents.ts";
+import { createLocalApp, describeUrl } from "./local-app.ts";
+import type { LocalApp } from "./local-app.ts";
 import { createLocalFiles } from "./local-files.ts";
-import { registerLocalFeed } from "./local-feed.ts";
-import { createLocalOpenApi } from "./local-openapi.ts";
-import { createLocalReceipts } from "./local-receipts.ts";
 import { createLocalPolicy, listPolicyFiles } from "./local-policy.ts";
-import type { LocalPolicy, PolicySettings } from "./local-policy.ts";
+import type { PolicySettings } from "./local-policy.ts";
+import { LOCAL_JOB_OWNER } from "./local-service.ts";
 import { createLocalStore } from "./local-store.ts";
 import type { LocalWebhooks } from "./local-webhooks.ts";
 import { createLocalVersions } from "./local-versions.ts";
-import type { LoadedVersion, LocalVersions } from "./local-versions.ts";
+import type { LoadedVersion } from "./local-versions.ts";
 import { chooseEnvironmentsDirectory } from "./environments-directory.ts";
 import { createLocalTargets, persistLocally } from "./persisted-results.ts";
 import { explainLocalName, readPools } from "./pool-folder.ts";
 import type { LocalPools } from "./pool-folder.ts";
-import { printFailure, reloadAll } from "./reload-all.ts";
+import { createReloads, printFailure } from "./reload-all.ts";
 import { createServerLogger } from "./server-logger.ts";
 import type { ServerLogger } from "./server-logger.ts";
 import { watchProject } from "./watch-project.ts";
@@ -63,8 +55,6 @@ import type { WebhookSettings } from "./webhook-settings.ts";
 
 /** Store and worker are the same process, so a lease need not detect a lost worker; it must outlast suspending a laptop. */
 const LEASE_SECONDS = 6 * 60 * 60;
-/** Owner of all executions: there is only one developer. */
-const OWNER = toJobOwner("local");
 /** Interval at which connections are closed during the stop. */
 const DISCONNECT_INTERVAL_MS = 50;
 /** What an execution may return, and leave as files; the platform's defaults. */
@@ -100,12 +90,16 @@ export interface LocalServerOptions {
   readonly jsonThreadFile?: string;
   /** Folder of Swagger UI; default: the installed package. */
   readonly docsDirectory?: string;
+  /** Folder of the built page that tries the project; it need not exist. Missing: there is no such page. */
+  readonly tryDirectory?: string;
 }
 
 /** A running server. */
 export interface LocalServer {
   /** Base URL, without a final slash. */
   readonly url: string;
+  /** The page that tries the project, for a browser on this machine. */
+  readonly tryUrl: string;
   /** The version with which the server started. */
   readonly version: LoadedVersion;
   readonly dataPools: LocalPools;
@@ -186,18 +180,20 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   closers.add("check of JSON", jsonCheck.close);
   const given = { store, versions, capacity, sandboxLevel, runtime, contents, results, jsonCheck, webhooks };
   const executions = faults.wrapExecutions(startExecutions(starting, given));
-  const app = await createApp(starting, { executions, versions, policy, faults, feed });
+  const reloads = createReloads({ versions, policy, output });
+  const app = await createLocalApp(starting, { executions, versions, policy, faults, feed, reloads });
   closers.add("HTTP server", () => closeApp(app));
   const url = await listen(app, options);
   const watcher = await watchProject({
     directory: projectDirectory,
     exclude,
     include: [ENVIRONMENT_FILE, ...listPolicyFiles(options.policy, projectDirectory)],
-    onChange: () => reloadAll({ versions, policy, output }),
+    onChange: reloads.reload,
   });
   closers.add("file watcher", watcher.close);
   const dataPools = await readPools(options.dataPoolsDirectory);
-  return { url, version, dataPools, sandbox: python.sandbox.report, pythonVersion: python.pythonVersion };
+  const { sandbox, pythonVersion } = python;
+  return { url, tryUrl: toTryUrl(url), version, dataPools, sandbox: sandbox.report, pythonVersion };
 }
 
 async function startPython({ options, logger, closers }: Starting, directory: string, results: ResultStore) {
@@ -265,58 +261,7 @@ function startExecutions(
   return executions;
 }
 
-type App = ReturnType<typeof createHttpServer>;
-
-interface AppParts {
-  readonly executions: ReturnType<typeof createExecutions>;
-  readonly versions: LocalVersions;
-  /** Null: there is none. */
-  readonly policy: LocalPolicy | null;
-  readonly faults: FaultInjection;
-  readonly feed: MemoryFeed;
-}
-
-async function createApp(
-  { options, logger }: Starting,
-  { executions, versions, policy, faults, feed }: AppParts,
-): Promise<App> {
-  const app = createHttpServer({ logger });
-  app.addHook(
-    "onRequest",
-    createHostCheck(
-      [options.host, ...options.allowedHosts],
-      (name) => `If the name is yours, start the server with --allow-host ${name}.`,
-    ),
-  );
-  faults.addHooks(app);
-  const receipts = createLocalReceipts(versions, () => describeUrl(app, options));
-  receipts.registerKeys(app);
-  await registerLocalFeed(app, feed);
-  await registerServiceApi(app, {
-    prefix: "",
-    executions,
-    receipts,
-    presenter: localPresenter,
-    authenticate: () => null,
-    ownerOf: () => OWNER,
-    targetOf: async () => {
-      const { target } = await versions.current();
-      return policy === null ? target : { ...target, service: policy.service() };
-    },
-    baseOf: () => "",
-  });
-  await registerDocs(app, {
-    prefix: "",
-    openApi: async () => {
-      const { project, target } = await versions.current();
-      return createLocalOpenApi({ name: project.name, inputSchema: target.inputSchema });
-    },
-    ...(options.docsDirectory === undefined ? {} : { assetsDirectory: options.docsDirectory }),
-  });
-  return app;
-}
-
-async function listen(app: App, { host, port }: LocalServerOptions): Promise<string> {
+async function listen(app: LocalApp, { host, port }: LocalServerOptions): Promise<string> {
   try {
     await app.listen({ host, port });
   } catch (error) {
@@ -338,14 +283,13 @@ async function listen(app: App, { host, port }: LocalServerOptions): Promise<str
   return describeUrl(app, { host, port });
 }
 
-function describeUrl(app: App, { host, port }: Pick<LocalServerOptions, "host" | "port">): string {
-  const address = app.server.address();
-  const bound = isAddress(address) ? address.port : port;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+/** All addresses of this machine are no address for a browser. */
+function toTryUrl(url: string): string {
+  return `${url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\])/u, "http://localhost")}${TRY_PATH}`;
 }
 
 /** Closes connections repeatedly until the server has stopped: Node 18 would wait up to a minute for idle connections of a browser. */
-async function closeApp(app: App): Promise<void> {
+async function closeApp(app: LocalApp): Promise<void> {
   const disconnect = () => app.server.closeAllConnections();
   const timer = setInterval(disconnect, DISCONNECT_INTERVAL_MS);
   try {
@@ -355,10 +299,6 @@ async function closeApp(app: App): Promise<void> {
   } finally {
     clearInterval(timer);
   }
-}
-
-function isAddress(address: AddressInfo | string | null): address is AddressInfo {
-  return typeof address === "object" && address !== null;
 }
 
 /**
@@ -386,7 +326,7 @@ function findExcluded({ projectDirectory, dataPoolsDirectory }: LocalServerOptio
 /** Whether the version has executions that are not final. */
 async function hasUnfinished(store: ExecutionStore, versionId: string): Promise<boolean> {
   for (const status of ["PENDING", "RUNNING"] as const) {
-    const page = await store.list(OWNER.id, { status, limit: Number.MAX_SAFE_INTEGER });
+    const page = await store.list(LOCAL_JOB_OWNER.id, { status, limit: Number.MAX_SAFE_INTEGER });
     if (page.items.some((record) => record.versionId === versionId)) return true;
   }
   return false;

@@ -1,3 +1,5 @@
+import { toJobOwner } from "@platform/engine/store/owner";
+
 /**
  * All that a local server runs is of one service, which is none of a platform: its key stands in events and messages, and limits are counted by
  * it.
@@ -8,3 +10,5 @@ export const LOCAL_SERVICE = {
 } as const;
 /** The version in events and messages: each edit makes another. */
 export const LOCAL_VERSION = "local";
+/** Owner of all executions: there is only one developer. */
+export const LOCAL_JOB_OWNER = toJobOwner(LOCAL_SERVICE.organisationId);

@@ -2,6 +2,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
+import { readExampleTexts } from "@platform/engine/input-schema/example-input";
+import type { ExampleTexts } from "@platform/engine/input-schema/example-input";
 import type { ReceiptVersion } from "@platform/engine/executions/receipt";
 import { hashFiles } from "@platform/engine/project/content-hash";
 import type { VersionSource } from "@platform/engine/store/execution-store";
@@ -29,6 +31,12 @@ export interface LoadedVersion {
   readonly target: VersionTarget;
   /** Why the module could not be loaded: each execution fails with it. Null if it was loaded. */
   readonly failure: Extract<Probe, { readonly ok: false }> | null;
+  /** What the project's author tries it with. */
+  readonly example: {
+    readonly texts: ExampleTexts;
+    /** Why there is none on a platform. */
+    readonly faults: readonly string[];
+  };
 }
 
 /** The versions of the served project. */
@@ -171,5 +179,6 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
     contentHash: await hashFiles(directory, paths),
     built: environment.built,
   };
-  return { runnable, receipt, loaded: { project, target, failure: probe.ok ? null : probe } };
+  const example = await readExampleTexts(directory);
+  return { runnable, receipt, loaded: { project, target, failure: probe.ok ? null : probe, example } };
 }

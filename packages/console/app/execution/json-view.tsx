@@ -1,6 +1,6 @@
 import { Button, Group, Skeleton, Text } from "@mantine/core";
 import { lazy, Suspense, useDeferredValue, useEffect, useState } from "react";
-import { saveText } from "../ui/secret-once.tsx";
+import { saveText } from "../ui/save.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { layOutJson } from "../util/exact-json.ts";
 import type { LaidOutJson } from "../util/exact-json.ts";

@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, Switch, Text, TextInput } from "@mantine/c
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { RefObject } from "react";
-import { saveText } from "../ui/secret-once.tsx";
+import { saveText } from "../ui/save.ts";
 import { readStored } from "../util/storage.ts";
 import { formatSortable, parseTimestamp } from "../util/times.ts";
 import { formatCount } from "../util/units.ts";

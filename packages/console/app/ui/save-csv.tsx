@@ -6,7 +6,7 @@ import type { ListOperation } from "../api/queries.ts";
 import { toCsv } from "../util/csv.ts";
 import { formatCount } from "../util/units.ts";
 import { notifyDone, notifyFailure } from "./notify.ts";
-import { saveText } from "./secret-once.tsx";
+import { saveText } from "./save.ts";
 
 /** Rows of one file. */
 const MOST_ROWS = 10_000;

@@ -12,3 +12,8 @@ export function saveLink(name: string, url: string): void {
   link.download = name;
   link.click();
 }
+
+/** Saves a text as a file of the user. */
+export function saveText(name: string, text: string, type = "text/plain"): void {
+  saveBlob(name, new Blob([text], { type }));
+}

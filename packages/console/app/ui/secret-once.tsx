@@ -2,7 +2,7 @@ import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { CopyButton, CopyLine } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { saveBlob } from "./save.ts";
+import { saveText } from "./save.ts";
 
 /** A value that is shown once. */
 export interface Secret {
@@ -70,9 +70,4 @@ export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
       </Stack>
     </Dialog>
   );
-}
-
-/** Saves a text as a file of the user. */
-export function saveText(name: string, text: string, type = "text/plain"): void {
-  saveBlob(name, new Blob([text], { type }));
 }

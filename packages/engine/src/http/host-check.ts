@@ -17,7 +17,7 @@ export function createHostCheck(
 ): (request: Pick<FastifyRequest, "headers">) => Promise<void> {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
   return async ({ headers: { host } }) => {
-    if (host === undefined || isLocal(nameOf(host)) || allowed.has(nameOf(host))) return;
+    if (host === undefined || isLocalName(nameOf(host)) || allowed.has(nameOf(host))) return;
     const name = nameOf(host).slice(0, 100);
     throw new Problem(
       "FORBIDDEN",
@@ -26,12 +26,13 @@ export function createHostCheck(
   };
 }
 
-/** The name without port, and without the brackets of an IPv6 address. */
-function nameOf(host: string): string {
+/** The name in a Host header without port, and without the brackets of an IPv6 address. */
+export function nameOf(host: string): string {
   const name = /^\[([^\]]*)\](?::\d+)?$/.exec(host)?.[1] ?? host.replace(/:\d+$/, "");
   return name.toLowerCase();
 }
 
-function isLocal(name: string): boolean {
+/** Whether a page of another origin cannot have it: a name that is this machine everywhere, or an address. */
+export function isLocalName(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost") || isIP(name) !== 0;
 }

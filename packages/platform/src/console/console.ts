@@ -1,13 +1,13 @@
-import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "@platform/engine/base/logger";
-import { isKnown } from "@platform/engine/http/send-content";
-import { chooseEncoding, isPageWanted } from "./accept.ts";
-import { FILE_POLICY, describeHeaders, describePagePolicy } from "./console-headers.ts";
-import type { ConsoleHeaders, ConsoleUrls } from "./console-headers.ts";
-import { readConsole } from "./read-console.ts";
-import type { Console, ConsoleFile } from "./read-console.ts";
+import { isPageWanted } from "@platform/engine/pages/choose-encoding";
+import { createNonce, describePage } from "@platform/engine/pages/page-headers";
+import { readBuild } from "@platform/engine/pages/read-build";
+import type { BuiltPages } from "@platform/engine/pages/read-build";
+import { sendFile } from "@platform/engine/pages/send-file";
+import { describeHeaders } from "./console-headers.ts";
+import type { ConsoleUrls } from "./console-headers.ts";
 
 /*
  * The console at the port of the platform API. What its build lists is served from memory, so that no path of a request becomes the name
@@ -39,7 +39,7 @@ const NO_PAGE = /(?:^|\/)\.\.?(?:\/|$)|[\\\p{Cc}]/u;
 export async function registerConsole(app: FastifyInstance, options: ConsoleOptions): Promise<boolean> {
   const { directory, logger } = options;
   const headers = describeHeaders(options);
-  const console = await readConsole(directory).catch((error: unknown) => {
+  const console = await readBuild(directory).catch((error: unknown) => {
     logger.warn({ err: error, directory }, "the console is not served: build it again");
     return null;
   });
@@ -59,29 +59,9 @@ function isPage({ headers, params, url }: FastifyRequest): boolean {
   return url.startsWith("/") && !OTHERS.has(first) && !NO_PAGE.test(path) && isPageWanted(headers.accept);
 }
 
-function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ConsoleFile): FastifyReply {
-  const { type, tag, isImmutable, bodies } = file;
-  const encoding = chooseEncoding(headers["accept-encoding"], file);
-  const etag = encoding === "identity" ? `"${tag}"` : `"${tag}-${encoding}"`;
-  reply.headers({
-    etag,
-    "cache-control": isImmutable ? "public, max-age=31536000, immutable" : "public, max-age=3600",
-    vary: "accept-encoding",
-  });
-  if (isKnown(headers["if-none-match"], etag)) return reply.code(304).send();
-  if (!type.startsWith("text/javascript")) reply.header("content-security-policy", FILE_POLICY);
-  if (encoding !== "identity") reply.header("content-encoding", encoding);
-  return reply.header("content-type", type).send(bodies.get(encoding));
-}
-
-function sendPage(reply: FastifyReply, console: Console | null): FastifyReply {
-  const nonce = randomBytes(18).toString("base64url");
-  const answer: ConsoleHeaders = {
-    "content-type": "text/html; charset=utf-8",
-    "cache-control": "no-store",
-    "content-security-policy": describePagePolicy(nonce),
-  };
-  reply.headers(answer);
+function sendPage(reply: FastifyReply, console: BuiltPages | null): FastifyReply {
+  const nonce = createNonce();
+  reply.headers(describePage(nonce));
   return console === null ? reply.code(404).send(NOT_BUILT) : reply.send(console.index.join(nonce));
 }
 

@@ -27,14 +27,14 @@ export interface ConsoleWorld extends World {
 }
 
 interface VisitOptions {
-  /** Default: the first login; null: nobody is signed in. */
+  /** Default: the first login of a platform; null: nobody is signed in. */
   readonly as?: { readonly email: string; readonly password: string } | null;
   readonly width?: number;
   readonly scheme?: "light" | "dark";
 }
 
 /** One profile of the browser, with one page. */
-interface Visit {
+export interface Visit {
   readonly context: BrowserContext;
   readonly page: Page;
   /** Another tab of the profile; what it complains about is among the complaints. */
@@ -46,18 +46,21 @@ interface Visit {
 }
 
 /** @throws Error where there is no browser: such a machine leaves these stories out (vitest.config.ts) */
-export async function openConsole(options: WorldOptions = {}): Promise<ConsoleWorld> {
+export async function launchBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error("there is no Chromium: sh tools/install-chromium.sh");
-  const [world, browser] = await Promise.all([
-    createWorld(options),
-    // In a container there is no second sandbox for root to set up.
-    chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] }),
-  ]);
+  // In a container there is no second sandbox for root to set up.
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+/** @throws Error as `launchBrowser` */
+export async function openConsole(options: WorldOptions = {}): Promise<ConsoleWorld> {
+  const [world, browser] = await Promise.all([createWorld(options), launchBrowser()]);
   return {
     ...world,
     browser,
-    visit: (visit) => openVisit(world, browser, visit),
+    visit: ({ as = world.login, ...visit } = {}) =>
+      openVisit(browser, world.platform.apiUrl, { as, ...visit }),
     createOrganisation: async (name) => {
       const { body } = await world.api<{ id: string; slug: string }>("POST", "/organizations", { name });
       return body;
@@ -69,13 +72,14 @@ export async function openConsole(options: WorldOptions = {}): Promise<ConsoleWo
   };
 }
 
-async function openVisit(
-  { platform: { apiUrl }, login }: World,
+/** A new profile of the browser, whose complaints are noted; `origin` is that of the pages, and nobody is signed in unless `as` says who. */
+export async function openVisit(
   browser: Browser,
-  { as = login, width = WIDTHS.wide, scheme = "light" }: VisitOptions = {},
+  origin: string,
+  { as = null, width = WIDTHS.wide, scheme = "light" }: VisitOptions = {},
 ): Promise<Visit> {
   const context = await browser.newContext({
-    baseURL: apiUrl,
+    baseURL: origin,
     viewport: { width, height: 900 },
     colorScheme: scheme,
     // Colours that are still changing have a contrast of their own.
@@ -85,11 +89,11 @@ async function openVisit(
     permissions: ["clipboard-read", "clipboard-write"],
   });
   context.setDefaultTimeout(PATIENCE_MS);
-  if (as !== null) await signIn(context, apiUrl, as);
+  if (as !== null) await signIn(context, origin, as);
   const complaints: string[] = [];
   const openTab = async () => {
     const page = await context.newPage();
-    collectComplaints(page, apiUrl, complaints);
+    collectComplaints(page, origin, complaints);
     return page;
   };
   const page = await openTab();
@@ -106,7 +110,7 @@ async function openVisit(
   };
 }
 
-function collectComplaints(page: Page, apiUrl: string, complaints: string[]): void {
+function collectComplaints(page: Page, origin: string, complaints: string[]): void {
   const note = (text: string) => complaints.push(text);
   page.on("console", (message) => {
     const { url } = message.location();
@@ -114,7 +118,7 @@ function collectComplaints(page: Page, apiUrl: string, complaints: string[]): vo
   });
   page.on("pageerror", (error) => note(String(error)));
   page.on("request", (request) => {
-    if (!/^(?:data|blob):/u.test(request.url()) && !request.url().startsWith(`${apiUrl}/`))
+    if (!/^(?:data|blob):/u.test(request.url()) && !request.url().startsWith(`${origin}/`))
       note(`a request to ${request.url()}`);
   });
 }

@@ -1,12 +1,11 @@
-import { Button, Stack } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import { toCurl, toJava, toJavaScript, toPython } from "@platform/contract/snippets/requests";
-import { BODY_FILE, isInFile } from "@platform/contract/snippets/texts";
 import { API_PATH } from "../../api/client.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { ChoiceTabs } from "../../ui/choice-tabs.tsx";
 import { Code } from "../../ui/code.tsx";
-import { saveText } from "../../ui/secret-once.tsx";
+import { SaveBody } from "../../ui/save-body.tsx";
 
 const LANGUAGES = [
   { label: "curl", language: "bash", what: "curl command", write: toCurl },
@@ -47,20 +46,6 @@ export function Elsewhere({ query, text, inputSchema }: ElsewhereProps) {
         })),
       ]}
     />
-  );
-}
-
-/** Of a body that is too long for a program: the file that the program reads. */
-function SaveBody({ text }: { readonly text: string }) {
-  if (!isInFile(text)) return null;
-  return (
-    <Button
-      variant="default"
-      style={{ alignSelf: "flex-start" }}
-      onClick={() => saveText(BODY_FILE, text, "application/json")}
-    >
-      Save {BODY_FILE}
-    </Button>
   );
 }
 

@@ -6,10 +6,10 @@ import { q, useChange, useFetched } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { Can } from "../../ui/can.tsx";
 import { Failure } from "../../ui/failure.tsx";
+import { findBodyFault } from "../../schema-form/find-body-fault.ts";
+import { InputEditor } from "../../schema-form/input-editor.tsx";
 import type { Unfinished } from "../../schema-form/schema-fields.tsx";
 import { Elsewhere } from "./elsewhere.tsx";
-import { findBodyFault } from "./find-body-fault.ts";
-import { TryInput } from "./try-input.tsx";
 
 interface TryFormProps {
   readonly serviceKey: string;
@@ -41,7 +41,7 @@ export function TryForm({ serviceKey, version, example, inputSchema }: TryFormPr
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Stack>
-        <TryInput
+        <InputEditor
           schema={inputSchema}
           text={text}
           change={(next) => {

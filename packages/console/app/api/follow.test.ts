@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { follow } from "./stream.ts";
-import type { StreamState } from "./stream.ts";
+import { follow } from "./follow.ts";
+import type { StreamState } from "./follow.ts";
 
 test("a stream that is cut off twice goes on behind the last line that has arrived", async () => {
   const answers = [

@@ -1,4 +1,4 @@
-import { formatBytes } from "../../util/units.ts";
+import { formatBytes } from "../util/units.ts";
 
 /**
  * Why a text is no body of a start, before anybody is asked; null: it may be one. It is sent as it stands: numbers keep their digits.

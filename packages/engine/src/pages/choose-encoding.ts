@@ -1,4 +1,4 @@
-import type { ConsoleFile, Encoding } from "./read-console.ts";
+import type { Encoding, PageFile } from "./read-build.ts";
 
 /** In the order in which they are chosen among equals: the smallest first. */
 const PREFERRED = ["br", "gzip", "identity"] as const satisfies readonly Encoding[];
@@ -7,15 +7,13 @@ const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/iu;
 const UNNAMED = 0.000_1;
 
 /** The encoding in which the file is sent: the one that the header prefers, and as it is where the header excludes all. */
-export function chooseEncoding(
-  header: string | undefined,
-  { bodies }: Pick<ConsoleFile, "bodies">,
-): Encoding {
+export function chooseEncoding(header: string | undefined, { bodies }: Pick<PageFile, "bodies">): Encoding {
   const weights = readWeights(header ?? "");
   const other = weights.get("*");
   const weigh = (encoding: Encoding) =>
     weights.get(encoding) ?? other ?? (encoding === "identity" ? UNNAMED : 0);
-  const [best = "identity"] = PREFERRED.filter((encoding) => bodies.has(encoding)).toSorted(
+  // A copy, as `filter` makes it; Node.js 18 has no `toSorted`.
+  const [best = "identity"] = PREFERRED.filter((encoding) => bodies.has(encoding)).sort(
     (one, another) => weigh(another) - weigh(one),
   );
   return weigh(best) > 0 ? best : "identity";

@@ -1,11 +1,11 @@
 import { SegmentedControl, Stack, Textarea } from "@mantine/core";
 import { useState } from "react";
 import type { FieldError } from "@platform/contract/problems";
-import { hasFields, SchemaFields } from "../../schema-form/schema-fields.tsx";
-import type { Unfinished } from "../../schema-form/schema-fields.tsx";
-import type { Schema } from "../../util/json-schema.ts";
+import { hasFields, SchemaFields } from "./schema-fields.tsx";
+import type { Unfinished } from "./schema-fields.tsx";
+import type { Schema } from "../util/json-schema.ts";
 
-interface TryInputProps {
+interface InputEditorProps {
   /** null: `run` has no type hints. */
   readonly schema: Schema | null;
   /** JSON text of the input. */
@@ -21,7 +21,7 @@ interface TryInputProps {
 }
 
 /** The input as fields or as JSON: two views of one text. */
-export function TryInput(props: TryInputProps) {
+export function InputEditor(props: InputEditorProps) {
   const { schema, text, change, fault, errors, unfinished, keepUnfinished } = props;
   const [view, setView] = useState<"form" | "json">("form");
   const isForm = view === "form" && fault === null && hasFields(schema, text);

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { writeFiles } from "@platform/engine/testing/project-fixtures";
-import { readExampleInput } from "./example-input.ts";
+import { writeFiles } from "../testing/project-fixtures.ts";
+import { readExampleInput, readExampleTexts } from "./example-input.ts";
 
 const folders: string[] = [];
 afterEach(async () => {
@@ -43,4 +43,15 @@ test.each([
   const { example, log } = await read({ "input/data.json": text, "input/params.json": '{"seed": 1}' });
   expect(example).toBeNull();
   expect(log).toEqual([expect.stringContaining(why)]);
+});
+
+test("as texts, an example keeps its digits, and each part is there on its own", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "example-"));
+  folders.push(folder);
+  const data = '{"id": 12345678901234567890, "x": 1e400}';
+  await writeFiles(folder, { "platform.json": "{}", "input/data.json": data, "input/params.json": "[1]" });
+  expect(await readExampleTexts(folder)).toEqual({
+    texts: { data, params: null },
+    faults: ["input/data.json has a number that would lose digits", "input/params.json is no JSON object"],
+  });
 });

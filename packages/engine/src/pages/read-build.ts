@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord } from "@platform/engine/base/json";
-import { getCode } from "@platform/engine/base/thrown";
+import { isRecord } from "../base/json.ts";
+import { getCode } from "../base/thrown.ts";
 
-/** How a file of the console can be sent; `identity` is as it is. */
+/** How a file of a build can be sent; `identity` is as it is. */
 export type Encoding = "identity" | "gzip" | "br";
 
-/** One file of the console, under the path at which it is served. */
-export interface ConsoleFile {
+/** One file of built pages, under the path at which it is served. */
+export interface PageFile {
   /** Media type, with the charset. */
   readonly type: string;
   /** Without quotation marks; changes with the content. */
@@ -17,12 +17,12 @@ export interface ConsoleFile {
   readonly bodies: ReadonlyMap<Encoding, Buffer>;
 }
 
-/** The built console. */
-export interface Console {
+/** Pages as `tools/build-console.ts` has built them: the console, or the page of `platform serve`. */
+export interface BuiltPages {
   /** HTML of all pages, around each place of the nonce. */
   readonly index: readonly string[];
   /** By path, as requests have it: what is not here is not served. */
-  readonly files: ReadonlyMap<string, ConsoleFile>;
+  readonly files: ReadonlyMap<string, PageFile>;
 }
 
 const SUFFIXES = { identity: "", br: ".br", gzip: ".gz" } as const satisfies Record<Encoding, string>;
@@ -34,12 +34,12 @@ const PATH = /^(?:\/[\w-][\w.-]*)+$/u;
 const TAG = /^"([\w+/=-]{1,100})"$/u;
 
 /**
- * Reads the console that was built into the folder, all of it: a build beside a running platform changes nothing of what that serves.
+ * Reads what was built into the folder, all of it: a build beside a running server changes nothing of what that serves.
  *
  * @returns null where there is none
  * @throws Error where its parts do not belong together
  */
-export async function readConsole(directory: string): Promise<Console | null> {
+export async function readBuild(directory: string): Promise<BuiltPages | null> {
   const text = await readManifest(directory);
   if (text === null) return null;
   const manifest: unknown = JSON.parse(text);
@@ -65,7 +65,7 @@ async function readManifest(directory: string): Promise<string | null> {
   }
 }
 
-async function readEntry(directory: string, entry: unknown): Promise<readonly [string, ConsoleFile]> {
+async function readEntry(directory: string, entry: unknown): Promise<readonly [string, PageFile]> {
   if (!isRecord(entry)) throw new Error("manifest.json lists a file that is no object");
   const { path, file, type, etag, immutable, lengths } = entry;
   const [, tag] = TAG.exec(String(etag)) ?? [];
@@ -80,7 +80,7 @@ async function readBodies(
   directory: string,
   file: string,
   lengths: Readonly<Record<string, unknown>>,
-): Promise<ConsoleFile["bodies"]> {
+): Promise<PageFile["bodies"]> {
   const bodies = new Map<Encoding, Buffer>();
   for (const encoding of ENCODINGS) {
     const length = lengths[encoding];
@@ -94,6 +94,6 @@ async function readBodies(
 }
 
 async function readPart(directory: string, name: string): Promise<Buffer> {
-  if (!FILE_NAME.test(name)) throw new Error(`manifest.json names ${name}, which is no file of the console`);
+  if (!FILE_NAME.test(name)) throw new Error(`manifest.json names ${name}, which is no file of a build`);
   return await readFile(join(directory, name));
 }

@@ -1,0 +1,134 @@
+import { Button, Group, Stack } from "@mantine/core";
+import { useState } from "react";
+import { toLocalCurl, toLocalPython } from "@platform/contract/snippets/local";
+import type { LocalTry } from "@platform/contract/local-try";
+import { explainError } from "../api/explain-error.ts";
+import type { LocalApi } from "../api/local.ts";
+import { findBodyFault } from "../schema-form/find-body-fault.ts";
+import { InputEditor } from "../schema-form/input-editor.tsx";
+import type { Unfinished } from "../schema-form/schema-fields.tsx";
+import { ChoiceTabs } from "../ui/choice-tabs.tsx";
+import { Code } from "../ui/code.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { SaveBody } from "../ui/save-body.tsx";
+import { composeExample } from "./compose-example.ts";
+import { RunPanel } from "./run-panel.tsx";
+import { TypeHints } from "./type-hints.tsx";
+import { useRun } from "./use-run.ts";
+
+/** Largest `data` and `params` by value, as on a platform. */
+const INPUT_BYTES = 1_048_576;
+
+interface WorkbenchProps {
+  readonly api: LocalApi;
+  readonly project: LocalTry;
+}
+
+/** The input on one side, what became of it on the other. */
+export function Workbench({ api, project }: WorkbenchProps) {
+  const { text, setText, example } = useInput(project);
+  const schema = useLastSchema(project);
+  const [unfinished, keepUnfinished] = useState<Unfinished>(new Map());
+  const { run, isStarting, isRunning, refusal, start, cancel, forgetRefusal } = useRun(api);
+  const fault = findBodyFault(text, INPUT_BYTES);
+  const errors = refusal === null ? [] : explainError(refusal).fields;
+  const isHeld = fault !== null || unfinished.size > 0 || isRunning;
+  const change = (next: string) => {
+    setText(next);
+    forgetRefusal();
+  };
+  const reset = () => {
+    change(example);
+    keepUnfinished(new Map());
+  };
+  return (
+    <div className="local-columns">
+      <section className="local-part local-input" aria-labelledby="input-title">
+        <div className="local-actions">
+          <h2 id="input-title">Input</h2>
+          <Group gap="xs">
+            <Button variant="default" onClick={reset} disabled={text === example && unfinished.size === 0}>
+              Example again
+            </Button>
+            <Button onClick={() => start(text)} loading={isStarting} disabled={isHeld}>
+              Run
+            </Button>
+          </Group>
+        </div>
+        <InputEditor
+          schema={schema}
+          text={text}
+          change={change}
+          fault={fault}
+          errors={errors}
+          unfinished={unfinished}
+          keepUnfinished={keepUnfinished}
+        />
+        {refusal !== null && errors.length === 0 && <Failure error={refusal} />}
+        {project.failure === null && <TypeHints schema={schema} text={text} />}
+      </section>
+      <RunPanel key={run?.record.id ?? "none"} run={run} cancel={cancel} />
+      <Elsewhere text={fault === null ? text : "{}"} schema={schema} />
+    </div>
+  );
+}
+
+/** Of code that cannot be loaded nothing is known: the form stays as it was until it is mended. */
+function useLastSchema({ inputSchema, failure }: LocalTry) {
+  const [schema, setSchema] = useState(inputSchema);
+  if (failure === null && schema !== inputSchema) setSchema(inputSchema);
+  return schema;
+}
+
+/** What is being entered. It begins as the example, and is the new one after an edit of that, unless it was changed. */
+function useInput({ example: { data, params } }: LocalTry) {
+  const example = composeExample({ data, params });
+  const [input, setInput] = useState({ text: example, example });
+  if (input.example !== example)
+    setInput({ text: input.text === input.example ? example : input.text, example });
+  return { text: input.text, example, setText: (text: string) => setInput({ text, example }) };
+}
+
+const LANGUAGES = [
+  { label: "curl", language: "bash", what: "curl commands", write: toLocalCurl },
+  { label: "Python", language: "python", what: "Python program", write: toLocalPython },
+] as const;
+
+interface ElsewhereProps {
+  readonly text: string;
+  readonly schema: LocalTry["inputSchema"];
+}
+
+/** The same start as programs, and what the input may be. */
+function Elsewhere({ text, schema }: ElsewhereProps) {
+  const call = { url: `${globalThis.location.origin}/`, body: text };
+  return (
+    <section className="local-part local-elsewhere" aria-labelledby="elsewhere-title">
+      <h2 id="elsewhere-title">The same elsewhere</h2>
+      <ChoiceTabs
+        label="The same elsewhere"
+        choices={[
+          ...LANGUAGES.map(({ label, language, what, write }) => ({
+            label,
+            content: () => (
+              <Stack gap="xs" align="stretch">
+                <Code text={write(call)} language={language} what={what} />
+                <SaveBody text={text} />
+              </Stack>
+            ),
+          })),
+          ...(schema === null
+            ? []
+            : [
+                {
+                  label: "Schema",
+                  content: () => (
+                    <Code text={JSON.stringify(schema, null, 2)} language="json" what="Schema of the input" />
+                  ),
+                },
+              ]),
+        ]}
+      />
+    </section>
+  );
+}
