@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, request as requestByHand } from "node:http";
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -34,6 +34,7 @@ class Data:
     number: int
     fails: bool = False
     seconds: int = 0
+    letters: int = 0
 
 
 def run(data: Data):
@@ -44,6 +45,8 @@ def run(data: Data):
     if data.fails:
         raise ValueError("<script>document.title = 'hijacked'</script>")
     Path(os.environ["OUTPUT_DIRECTORY"], "tour.csv").write_text("a;b")
+    if data.letters:
+        return {"text": "x" * data.letters}
     return {"number": data.number, "half": 0.50, "html": "<img src=x onerror=alert(1)>"}
 `;
 const DIGITS = "12345678901234567890";
@@ -112,6 +115,7 @@ test("what does not fit is refused at its field, and what is no JSON cannot be r
   await run(visit);
   await page.getByText("must be integer").waitFor();
   expect(await number.getAttribute("aria-invalid")).toBe("true");
+  expect(await number.evaluate((field) => field === document.activeElement)).toBe(true);
   await number.fill("7");
   await page.getByText("must be integer").waitFor({ state: "detached" });
   await page.getByText("JSON", { exact: true }).click();
@@ -140,6 +144,38 @@ test("a failure has its code, what the code has said, what to do, and the log; w
   expect(visit.complaints).toEqual([]);
 });
 
+test("a result that is too large to be shown is downloaded, with all that the server answers", async () => {
+  const visit = await openPage();
+  const { page } = visit;
+  await page.getByRole("textbox", { name: "letters" }).fill("2000000");
+  await run(visit);
+  const download = page.waitForEvent("download");
+  await page.getByRole("link", { name: "download it" }).click();
+  const saved: unknown = JSON.parse(await readFile(await (await download).path(), "utf8"));
+  expect(saved).toMatchObject({ text: "x".repeat(2_000_000) });
+  expect(visit.complaints).toEqual([]);
+});
+
+test("a server that refuses says why, and one that is away is waited for: the page goes on without a reload", async () => {
+  const first = await startLocalServer(project, "--fault", "429@100%");
+  const { page, complaints } = await openVisit(browser, first.url);
+  await page.goto(first.tryUrl);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("alert").getByText("RATE_LIMITED").waitFor();
+  await first.stop();
+  await page.getByText("The server does not answer").waitFor();
+  const again = await startLocalServer(project, "--port", new URL(first.url).port);
+  try {
+    await page.getByText("The server does not answer").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("region", { name: "Result" }).waitFor();
+  } finally {
+    await again.stop();
+  }
+  const expected = /\(Too Many Requests\)|net::ERR_/u;
+  expect(complaints.filter((words) => !expected.test(words))).toEqual([]);
+});
+
 test("the programs that are copied print the same result", async () => {
   const visit = await openPage();
   const { page } = visit;
@@ -157,8 +193,9 @@ test("the programs that are copied print the same result", async () => {
 });
 
 test("an edit is on the page as soon as it is served, whether it is right or not", async () => {
-  const visit = await openPage();
+  const visit = await openPage({ width: WIDTHS.narrow });
   const { page } = visit;
+  const look = async () => [...(await findBarriers(page)), ...(await findCutText(page))];
   try {
     await save(
       PROGRAM.replace("    seconds:", "    label: str\n    seconds:").replace(
@@ -174,9 +211,13 @@ test("an edit is on the page as soon as it is served, whether it is right or not
       .getByText("nothing_of_this_name")
       .first()
       .waitFor();
+    const seen = await broken.getByRole("region", { name: "Traceback" }).boundingBox();
+    expect((seen?.x ?? WIDTHS.narrow) + (seen?.width ?? 0)).toBeLessThan(WIDTHS.narrow - 16);
+    expect(await look()).toEqual([]);
     expect(await page.getByRole("textbox", { name: "label" }).isVisible()).toBe(true);
     await save(UNTYPED);
     await page.getByText("run has no type hints").waitFor();
+    expect(await look()).toEqual([]);
     expect(await page.getByText("Form", { exact: true }).count()).toBe(0);
     await run(visit);
     await page.getByRole("region", { name: "Result" }).getByText(DIGITS).waitFor();

@@ -77,7 +77,8 @@ function OneRun({ run: { record, log, outcome, error }, cancel }: RunPanelProps 
 function describeTime({ startedAt, endedAt }: StatusRecord): string {
   if (startedAt === undefined || endedAt === undefined) return "";
   const milliseconds = parseTimestamp(endedAt) - parseTimestamp(startedAt);
-  return milliseconds === 0 ? "within a second" : formatDuration(milliseconds);
+  if (milliseconds === 0) return "within a second";
+  return milliseconds < 60_000 ? `about ${milliseconds / 1_000} s` : formatDuration(milliseconds);
 }
 
 /** What the code has said of how far it is. */

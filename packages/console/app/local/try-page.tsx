@@ -29,7 +29,7 @@ export function TryPage({ api }: { readonly api: LocalApi }) {
           title={project === null ? "Try it" : `Try ${project.name}`}
           description="It runs the code as it is saved now. The form is the one that callers of the deployed service see."
         />
-        <div className="local-notes" aria-live="polite">
+        <div className="local-notes" id="notes" aria-live="polite">
           {error !== null && <Unreachable error={error} />}
           {project !== null && <ProjectNotes project={project} />}
         </div>
@@ -66,9 +66,11 @@ function ProjectNotes({ project: { failure, reloadFault, exampleNotes } }: { rea
       )}
       {failure !== null && (
         <Alert color="red" variant="light" title="The code cannot be loaded">
+          <Text fz="sm">
+            <span className="mono">{failure.code}</span> {failure.detail}
+          </Text>
           <Text fz="sm" mb={failure.traceback === null ? 0 : "xs"}>
-            <span className="mono">{failure.code}</span> {failure.detail} Every execution fails with this
-            until it is mended; it is reloaded when you save.
+            Every execution fails with this until it is mended. It is reloaded when you save.
           </Text>
           {failure.traceback !== null && (
             <div className="code-block">

@@ -35,11 +35,16 @@ interface Running {
   readonly forgetRefusal: () => void;
 }
 
-/** Starts executions, and follows the newest one until its end. */
-export function useRun(api: LocalApi): Running {
+/** Starts executions, and follows the newest one until its end. What one version of the project has refused, the next one may take. */
+export function useRun(api: LocalApi, version: string): Running {
   const [run, setRun] = useState<Run | null>(null);
   const [isStarting, setIsStarting] = useState(false);
   const [refusal, setRefusal] = useState<unknown>(null);
+  const [refusing, setRefusing] = useState(version);
+  if (refusing !== version) {
+    setRefusing(version);
+    setRefusal(null);
+  }
   const following = useRef<AbortController | null>(null);
   useEffect(() => () => following.current?.abort(), []);
   const start = async (text: string) => {

@@ -29,7 +29,7 @@ export function Workbench({ api, project }: WorkbenchProps) {
   const { text, setText, example } = useInput(project);
   const schema = useLastSchema(project);
   const [unfinished, keepUnfinished] = useState<Unfinished>(new Map());
-  const { run, isStarting, isRunning, refusal, start, cancel, forgetRefusal } = useRun(api);
+  const { run, isStarting, isRunning, refusal, start, cancel, forgetRefusal } = useRun(api, project.version);
   const fault = findBodyFault(text, INPUT_BYTES);
   const errors = refusal === null ? [] : explainError(refusal).fields;
   const isHeld = fault !== null || unfinished.size > 0 || isRunning;
@@ -54,6 +54,11 @@ export function Workbench({ api, project }: WorkbenchProps) {
               Run
             </Button>
           </Group>
+          {project.failure !== null && (
+            <a className="local-fault" href="#notes">
+              The code cannot be loaded: see above
+            </a>
+          )}
         </div>
         <InputEditor
           schema={schema}

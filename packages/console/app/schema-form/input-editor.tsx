@@ -1,5 +1,5 @@
 import { SegmentedControl, Stack, Textarea } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { FieldError } from "@platform/contract/problems";
 import { hasFields, SchemaFields } from "./schema-fields.tsx";
 import type { Unfinished } from "./schema-fields.tsx";
@@ -24,9 +24,10 @@ interface InputEditorProps {
 export function InputEditor(props: InputEditorProps) {
   const { schema, text, change, fault, errors, unfinished, keepUnfinished } = props;
   const [view, setView] = useState<"form" | "json">("form");
+  const part = useFirstRefused(errors);
   const isForm = view === "form" && fault === null && hasFields(schema, text);
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" ref={part}>
       {schema !== null && (
         <SegmentedControl
           aria-label="Show the input as"
@@ -71,4 +72,14 @@ export function InputEditor(props: InputEditorProps) {
       )}
     </Stack>
   );
+}
+
+/** The first field that was refused gets the focus: it may be far from the button that was pressed. Belongs to the element with the fields. */
+function useFirstRefused(errors: readonly FieldError[]) {
+  const part = useRef<HTMLDivElement>(null);
+  const refused = errors.map(({ path }) => path).join(" ");
+  useEffect(() => {
+    if (refused !== "") part.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [refused]);
+  return part;
 }
