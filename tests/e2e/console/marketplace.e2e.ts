@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -223,11 +223,13 @@ test("a subscription has a page: it shows the URL of each version, changes its p
   expect(complaints).toEqual([]);
 });
 
-test.for([
+const LANGUAGES = [
   ["Java", "java"],
   ["Python", "python"],
   ["JavaScript", "javascript"],
-] as const)(
+] as const;
+
+test.for(LANGUAGES)(
   "the %s ZIP downloaded from the details page compiles and calls the service",
   async ([label, language], { skip }) => {
     const { id, slug } = await world.createOrganisation(`Programming in ${label}`);
@@ -275,7 +277,60 @@ test("the curl, Python, JavaScript and Java of the API tab run as they are copie
     ...("folder" in (await install("java")) ? [await run("java", file)] : []),
   ];
   expect(results.map(({ result }) => result)).toEqual(results.map(() => ({ value: 3 })));
+
+  await page.getByRole("switch", { name: "Webhook" }).check();
+  const url = page.getByLabel("URL that is told the end");
+  await url.fill("nowhere");
+  await page.getByText("A URL with http:// or https:// is needed.").waitFor();
+  await url.fill("https://hooks.example/it's?a=1&b=2");
+  for (const label of ["Python", "JavaScript", "Java"]) {
+    await page.getByRole("tab", { name: label, exact: true }).click();
+    await page
+      .getByRole("region", { name: `Call in ${label}`, exact: true })
+      .getByText("webhookUrl")
+      .waitFor();
+    await page
+      .getByRole("region", { name: `Receiver in ${label}`, exact: true })
+      .getByText("WEBHOOK_SECRET")
+      .waitFor();
+  }
+  await page.getByRole("link", { name: "Webhooks of caller" }).click();
+  await page.getByText("No webhooks").waitFor();
   expect(complaints).toEqual([]);
+});
+
+test("a service that is not published is run and has clients, and is published and subscribed to from its API tab", async () => {
+  const slug = await readOwnSlug();
+  const { serviceKey: key } = await world.deploy(
+    await world.createProject("unpublished", PROGRAM, { "input/data.json": EXAMPLE }),
+  );
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/services/${key}?tab=api`);
+  const command = page.getByRole("region", { name: "Command that starts it as a job" });
+  await command.getByText("platform run unpublished").waitFor();
+  await expect.poll(() => command.textContent()).toContain("it'\\''s");
+  const folder = join(world.directory, "unpublished-clients");
+  await mkdir(folder);
+  for (const [label, language] of LANGUAGES) {
+    const { name, path } = await save(page, label);
+    const line =
+      (await page.getByText(`platform clients ${key} --language ${language} --version`).textContent()) ?? "";
+    const { code, stderr } = await world.cli(folder, ...line.split(" ").slice(1));
+    expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
+    expect((await readFile(join(folder, name))).equals(await readFile(path))).toBe(true);
+  }
+  const install = (await page.getByText(/^unzip .* && npm install /u).textContent()) ?? "";
+  await runOk(["sh", "-c", install], { cwd: folder });
+  expect(await readdir(join(folder, "node_modules"))).toContain("unpublished-client");
+
+  await page.getByRole("button", { name: "Publish and subscribe" }).click();
+  const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
+  await dialog.getByRole("button", { name: "Subscribe" }).click();
+  await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
+  await open(`/o/${slug}/services/${key}?tab=api`);
+  await page.getByRole("region", { name: "Call in curl" }).getByText("/unpublished/1.0.0/").waitFor();
+  const service = await world.api("GET", `/services/${key}`);
+  expect([service.body, complaints]).toEqual([expect.objectContaining({ publication: "internal" }), []]);
 });
 
 test("filters that match nothing are taken out by one button, and a tag by its own", async () => {

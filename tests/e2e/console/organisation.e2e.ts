@@ -119,42 +119,56 @@ test("a variable shows its value and a secret never does, in no answer and on no
   expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
 });
 
-test("a webhook of jobs shows its secret once, is told of a test, and says what became of the message", async () => {
-  const { slug } = await world.createOrganisation("Told");
-  const told: string[] = [];
-  const receiver = createServer((request, response) => {
-    told.push(request.headers["webhook-id"]?.toString() ?? "");
-    response.writeHead(204).end();
-  });
-  await new Promise<void>((resolve) => void receiver.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void receiver.close());
-  const { port } = receiver.address() as AddressInfo;
-  const { page, open, complaints } = await world.visit();
-  await open(`/o/${slug}/settings`);
-  await page.getByRole("button", { name: "New webhook" }).click();
-  await page.getByRole("dialog").getByLabel("URL").fill(`http://127.0.0.1:${port}/hook`);
-  await page.getByRole("button", { name: "Create" }).click();
-  const shown = page.getByRole("dialog", { name: "The secret of the webhook" });
-  const secret = (await shown.locator("dd .mono").textContent()) ?? "";
-  expect(secret).toMatch(/^whsec_/u);
-  await shown.getByLabel("I have stored it").check();
-  await shown.getByRole("button", { name: "Close" }).click();
-  await page.getByRole("button", { name: "Test" }).click();
-  await expect.poll(() => told.length).toBe(1);
-  await page.getByRole("button", { name: "Messages" }).click();
-  await page.getByRole("dialog").getByText("delivered").waitFor();
-  await page.reload();
-  await page.getByRole("dialog").getByText("delivered").waitFor();
-  expect(await page.content()).not.toContain(secret);
-  await page.keyboard.press("Escape");
-  const row = page.getByRole("row").filter({ hasText: "/hook" });
-  await row.getByRole("button", { name: "Pause" }).click();
-  await row.getByText("Paused").waitFor();
-  await row.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await row.waitFor({ state: "detached" });
-  expect(complaints).toEqual([]);
-});
+/** Opens the page of webhooks of jobs, or of an application. */
+const WEBHOOK_PAGES = {
+  jobs: () => Promise.resolve("settings"),
+  "an application": async (organizationId: string) => {
+    const { id } = await callIn(world, organizationId, "POST", "/applications", { name: "caller" });
+    return `applications/${id}?tab=webhooks`;
+  },
+};
+
+test.for(["jobs", "an application"] as const)(
+  "a webhook of %s shows its secret once, is told of a test, and says what became of the message",
+  async (of) => {
+    const { id, slug } = await world.createOrganisation(`Told of ${of}`);
+    const told: string[] = [];
+    const receiver = createServer((request, response) => {
+      told.push(request.headers["webhook-id"]?.toString() ?? "");
+      response.writeHead(204).end();
+    });
+    await new Promise<void>((resolve) => void receiver.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void receiver.close());
+    const { port } = receiver.address() as AddressInfo;
+    const { page, open, complaints } = await world.visit();
+    await open(`/o/${slug}/${await WEBHOOK_PAGES[of](id)}`);
+    await page.getByRole("button", { name: "New webhook" }).click();
+    await page.getByRole("dialog").getByLabel("URL").fill(`http://127.0.0.1:${port}/hook`);
+    await page.getByRole("button", { name: "Create" }).click();
+    const shown = page.getByRole("dialog", { name: "The secret of the webhook" });
+    const secret = (await shown.locator("dd .mono").textContent()) ?? "";
+    expect(secret).toMatch(/^whsec_/u);
+    await shown.getByLabel("I have stored it").check();
+    await shown.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Test" }).click();
+    await expect.poll(() => told.length).toBe(1);
+    await page.getByRole("button", { name: "Messages" }).click();
+    await page.getByRole("dialog").getByText("delivered").waitFor();
+    await page.reload();
+    await page.getByRole("dialog").getByText("delivered").waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.keyboard.press("Escape");
+    const row = page.getByRole("row").filter({ hasText: "/hook" });
+    await row.getByRole("button", { name: "Pause" }).click();
+    await row.getByText("Paused").waitFor();
+    await row.getByRole("button", { name: "Resume" }).click();
+    await row.getByText("Active").waitFor();
+    await row.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await row.waitFor({ state: "detached" });
+    expect(complaints).toEqual([]);
+  },
+);
 
 test("an organisation is renamed with its address, and is gone when its name was typed", async () => {
   const { slug } = await world.createOrganisation("Before");

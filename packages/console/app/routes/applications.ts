@@ -6,9 +6,11 @@ import { organisation } from "./root.ts";
 /* Parsers stand before their route: within it, TypeScript would take their parameters for unknown. */
 const applicationsSearch = search({ new: oneOf("application") });
 const applicationSearch = search({
-  tab: oneOf("subscriptions", "keys", "token"),
-  new: oneOf("subscription", "key"),
+  tab: oneOf("subscriptions", "keys", "token", "webhooks"),
+  new: oneOf("subscription", "key", "webhook"),
   rotate: text(),
+  webhook: text(),
+  messages: text(),
   edit: oneOf("name"),
 });
 
@@ -31,11 +33,13 @@ const application = createRoute({
   getParentRoute: () => organisation,
   path: "applications/$id",
   validateSearch: applicationSearch,
-  loader: ({ context: { load }, params: { id } }) =>
+  loaderDeps: ({ search: { tab } }) => ({ tab }),
+  loader: ({ context: { load }, params: { id }, deps: { tab } }) =>
     Promise.all([
       load(q("getApplication", { params: { id } })),
       load(pages("listSubscriptions", { query: { applicationId: id } })),
       load(pages("listAccessKeys", { params: { id } })),
+      ...(tab === "webhooks" ? [load(pages("listWebhooks", { params: { id } }))] : []),
     ]),
   component: lazyRouteComponent(
     () => import("../pages/applications/application-page.tsx"),

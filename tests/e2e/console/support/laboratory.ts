@@ -177,6 +177,11 @@ async function subscribe(world: ConsoleWorld, customer: Call, serviceKey: string
       expiresInDays: 180,
     },
   );
+  const webhooks = `/applications/${applicationId}/webhooks`;
+  const { id: webhook = "" } = await customer("POST", webhooks, {
+    url: "https://hooks.nordwind.example/runs",
+  });
+  await customer("PUT", `${webhooks}/${webhook}`, { isPaused: true });
   const { id: subscriptionId = "", endpointUrl = "" } = await customer("POST", "/subscriptions", {
     applicationId,
     serviceKey,

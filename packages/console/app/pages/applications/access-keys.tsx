@@ -12,8 +12,8 @@ import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { SecretOnce } from "../../ui/secret-once.tsx";
-import { Time } from "../../ui/time.tsx";
-import { parseTimestamp } from "../../util/times.ts";
+import { Time, useNow } from "../../ui/time.tsx";
+import { isUsable } from "../../util/access-keys.ts";
 
 type AccessKey = ItemOf<"listAccessKeys">;
 type CreatedKey = AnswerOf<"createAccessKey">;
@@ -108,13 +108,10 @@ function createColumns(applicationId: string): readonly Column<AccessKey>[] {
   ];
 }
 
-function isActive({ revokedAt, expiresAt }: AccessKey): boolean {
-  return revokedAt === null && (expiresAt === null || parseTimestamp(expiresAt) > Date.now());
-}
-
 function KeyState({ of: key }: { readonly of: AccessKey }) {
+  const now = useNow();
   if (key.revokedAt !== null) return <Badge>Revoked</Badge>;
-  if (!isActive(key)) return <Badge>Expired</Badge>;
+  if (!isUsable(key, now)) return <Badge>Expired</Badge>;
   return (
     <Group gap={6}>
       <Badge>{key.replacedBy === null ? "Active" : "Replaced"}</Badge>
@@ -129,7 +126,8 @@ function KeyState({ of: key }: { readonly of: AccessKey }) {
 
 function KeyActions({ of: key, applicationId }: { readonly of: AccessKey; readonly applicationId: string }) {
   const revoke = useChange("revokeAccessKey", { done: "Key revoked.", refresh: ["listAccessKeys"] });
-  if (!isActive(key)) return null;
+  const now = useNow();
+  if (!isUsable(key, now)) return null;
   return (
     <Group gap={6} justify="flex-end" wrap="nowrap">
       {key.replacedBy === null && (

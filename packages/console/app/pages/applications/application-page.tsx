@@ -9,13 +9,14 @@ import { AppLink } from "../../ui/link.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
+import { Webhooks } from "../webhooks/webhooks.tsx";
 import { AccessKeys } from "./access-keys.tsx";
 import { Subscriptions } from "./subscriptions.tsx";
 import { TokenSnippets } from "./token-snippets.tsx";
 
 const route = getRouteApi("/in/o/$org/applications/$id");
 
-/** One application: what it may call, with which keys, and how. */
+/** One application: what it may call, with which keys, how, and who is told of what it has started. */
 export function ApplicationPage() {
   const { id } = route.useParams();
   const { rotate } = route.useSearch();
@@ -66,6 +67,15 @@ export function ApplicationPage() {
           },
           { id: "keys", label: "Keys", content: () => <AccessKeys applicationId={id} rotating={rotate} /> },
           { id: "token", label: "Token", content: () => <TokenSnippets /> },
+          {
+            id: "webhooks",
+            label: "Webhooks",
+            content: () => (
+              <Webhooks applicationId={id}>
+                Told what becomes of the executions that the subscriptions of this application start.
+              </Webhooks>
+            ),
+          },
         ]}
       />
       <RoutedDialog title="Rename the application" when={["edit", "name"]}>

@@ -8,25 +8,30 @@ import { Facts } from "../../ui/facts.tsx";
 
 const route = getRouteApi("/in/o/$org/marketplace/$key");
 
-/** How each client is installed, in the folder into which its ZIP file is unpacked. */
+/** What each client needs, and how it is installed from its ZIP file. */
 const CLIENTS: readonly {
   readonly language: ClientLanguage;
   readonly label: string;
   readonly needs: string;
-  readonly install: string;
+  readonly install: (folder: string) => string;
 }[] = [
-  { language: "java", label: "Java", needs: "Java 17, Maven", install: "mvn -q -B package" },
+  {
+    language: "java",
+    label: "Java",
+    needs: "Java 17, Maven",
+    install: (folder) => `mvn -q -B -f ${folder} package`,
+  },
   {
     language: "python",
     label: "Python",
     needs: "Python 3.11, no dependency",
-    install: "pip install --no-index .",
+    install: (folder) => `pip install --no-index ./${folder}`,
   },
   {
     language: "javascript",
     label: "JavaScript",
     needs: "Node.js 18, no dependency",
-    install: "node example/example.js",
+    install: (folder) => `npm install ./${folder}`,
   },
 ];
 
@@ -67,21 +72,34 @@ export function ClientDownloads({ serviceKey, serviceName, version }: ClientDown
   const params = { key: serviceKey, version };
   return (
     <>
+      <Text maw="78ch" fz="sm" c="dimmed">
+        The first line downloads the ZIP file as the button does, the second one installs from it.
+      </Text>
       <Facts
         of={Object.fromEntries(
-          CLIENTS.map(({ language, label, needs, install }) => [
-            needs,
-            <Group key={language}>
-              <DownloadButton
-                op="downloadClient"
-                request={{ params: { ...params, language } }}
-                fileName={`${serviceName}-${version}-${language}.zip`}
-              >
-                {label}
-              </DownloadButton>
-              <CopyLine text={install} what={`command for ${label}`} />
-            </Group>,
-          ]),
+          CLIENTS.map(({ language, label, needs, install }) => {
+            const folder = `${serviceName}-${version}-${language}`;
+            return [
+              needs,
+              <Stack key={language} gap={4} align="flex-start">
+                <DownloadButton
+                  op="downloadClient"
+                  request={{ params: { ...params, language } }}
+                  fileName={`${serviceName}-${version}-${language}.zip`}
+                >
+                  {label}
+                </DownloadButton>
+                <CopyLine
+                  text={`platform clients ${serviceKey} --language ${language} --version ${version}`}
+                  what={`command that downloads it for ${label}`}
+                />
+                <CopyLine
+                  text={`unzip -q -d ${folder} ${folder}.zip && ${install(folder)}`}
+                  what={`command that installs it for ${label}`}
+                />
+              </Stack>,
+            ];
+          }),
         )}
       />
       <Group>

@@ -1,33 +1,19 @@
-import { Group, Select, Skeleton, Stack, Switch, Text, Title } from "@mantine/core";
+import { Select, Skeleton, Stack, Title } from "@mantine/core";
 import { useState } from "react";
 import type { Service } from "@platform/contract/platform-api/services";
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
-import { toCallCurl, toCallJava, toCallJavaScript, toCallPython } from "@platform/contract/snippets/calls";
-import type { ShownCall, Waiting } from "@platform/contract/snippets/calls";
 import { pages, q, useFetched, useLoadedPages } from "../../api/queries.ts";
-import { ChoiceTabs } from "../../ui/choice-tabs.tsx";
-import { Code } from "../../ui/code.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { createKey } from "../../util/keys.ts";
-import { formatCount } from "../../util/units.ts";
+import { useNow } from "../../ui/time.tsx";
+import { findUsable } from "../../util/access-keys.ts";
 import { ClientDownloads } from "../marketplace/clients.tsx";
-
-const LANGUAGES = [
-  { label: "curl", language: "bash", write: toCallCurl },
-  { label: "Python", language: "python", write: toCallPython },
-  { label: "JavaScript", language: "javascript", write: toCallJavaScript },
-  { label: "Java", language: "java", write: toCallJava },
-] as const;
-
-const WAITS: readonly { readonly value: Waiting; readonly label: string }[] = [
-  { value: "wait", label: "Long-poll (Prefer: wait)" },
-  { value: "poll", label: "Poll every 2 seconds" },
-  { value: "events", label: "Events (SSE)" },
-];
+import { CallPrograms } from "./call-programs.tsx";
+import { NotSubscribed } from "./not-subscribed.tsx";
 
 /** How this organisation's applications call the service. */
-export function ServiceApi({ service: { key, name, latestVersion } }: { readonly service: Service }) {
+export function ServiceApi({ service }: { readonly service: Service }) {
+  const { key, name, latestVersion } = service;
   const { items, hasMore } = useLoadedPages(pages("listSubscriptions", { query: { limit: 100 } }));
   if (latestVersion === null)
     return (
@@ -39,17 +25,7 @@ export function ServiceApi({ service: { key, name, latestVersion } }: { readonly
   return (
     <Stack>
       {subscriptions.length === 0 ? (
-        <EmptyState
-          title={
-            hasMore
-              ? `None of the newest ${formatCount(items.length)} subscriptions is of this service`
-              : "No application has subscribed"
-          }
-          command={`platform run ${name} --data '{}'`}
-        >
-          The command starts it as a job of this organisation. For calls by a program, publish the service,
-          create an application and subscribe it: its endpoint URL is then shown here.
-        </EmptyState>
+        <NotSubscribed service={service} version={latestVersion} looked={hasMore ? items.length : null} />
       ) : (
         <Call serviceKey={key} version={latestVersion} subscriptions={subscriptions} />
       )}
@@ -90,13 +66,10 @@ function Call({ serviceKey, version, subscriptions }: CallProps) {
         allowDeselect={false}
         maw={320}
       />
-      <Programs
-        call={{
-          tokenUrl: `${configuration.data.gatewayUrl}/token`,
-          endpointUrl: one.endpointUrl,
-          keyId,
-          body: JSON.stringify(details.data.exampleInput ?? { data: {}, params: {} }),
-        }}
+      <CallPrograms
+        call={{ tokenUrl: `${configuration.data.gatewayUrl}/token`, endpointUrl: one.endpointUrl, keyId }}
+        input={details.data.exampleInput ?? { data: {}, params: {} }}
+        application={{ id: one.applicationId, name: nameOf(one.applicationId) }}
       />
     </>
   );
@@ -108,47 +81,9 @@ function useNames(): (id: string) => string {
   return (id) => data?.items.find((one) => one.id === id)?.name ?? id;
 }
 
-/** A key of the application that is active; who may not see keys reads its id from the environment. */
+/** A key of the application that is of use; who may not see keys reads its id from the environment. */
 function useKeyId(applicationId: string): string | undefined {
   const { data } = useFetched(q("listAccessKeys", { params: { id: applicationId } }));
-  return data?.items.find(({ revokedAt }) => revokedAt === null)?.keyId;
-}
-
-/** The call in each language, and what it does besides. */
-function Programs({ call }: { readonly call: Omit<ShownCall, "waiting"> }) {
-  const [waiting, setWaiting] = useState<Waiting>("wait");
-  const [isRepeatable, setRepeatable] = useState(false);
-  const [key] = useState(createKey);
-  const shown = { ...call, waiting, idempotencyKey: isRepeatable ? key : undefined };
-  return (
-    <>
-      <Group align="flex-end">
-        <Select
-          label="Until it is finished"
-          data={[...WAITS]}
-          value={waiting}
-          onChange={(value) => setWaiting(WAITS.find((way) => way.value === value)?.value ?? "wait")}
-          allowDeselect={false}
-        />
-        <Switch
-          label="Idempotency-Key"
-          checked={isRepeatable}
-          onChange={(event) => setRepeatable(event.currentTarget.checked)}
-          mb={8}
-        />
-      </Group>
-      <Text maw="78ch" fz="sm" c="dimmed">
-        The secret of the access key is read from PLATFORM_ACCESS_KEY_SECRET
-        {call.keyId === undefined && ", its id from PLATFORM_ACCESS_KEY_ID"}. With an Idempotency-Key, a start
-        that is repeated within 24 hours is the same execution.
-      </Text>
-      <ChoiceTabs
-        label="Language"
-        choices={LANGUAGES.map(({ label, language, write }) => ({
-          label,
-          content: () => <Code text={write(shown)} language={language} what={`Call in ${label}`} />,
-        }))}
-      />
-    </>
-  );
+  const now = useNow();
+  return data && findUsable(data.items, now)?.keyId;
 }
