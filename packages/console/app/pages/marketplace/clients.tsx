@@ -43,8 +43,8 @@ export function Clients({ of: { serviceKey, serviceName, versions } }: { readonl
   const version = versions.find((one) => one.version === wanted)?.version ?? latest?.version;
   if (version === undefined) return <Text c="dimmed">There is no live version.</Text>;
   return (
-    <Stack maw={720}>
-      <Text c="dimmed">
+    <Stack>
+      <Text c="dimmed" maw="78ch">
         A client starts executions, waits for them and fetches their results, with types of the version&apos;s
         input and result. It needs an access key of an application that has subscribed.
       </Text>
