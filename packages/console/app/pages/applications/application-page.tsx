@@ -9,6 +9,7 @@ import { AppLink } from "../../ui/link.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
+import type { PageTab } from "../../ui/routed-tabs.tsx";
 import { Webhooks } from "../webhooks/webhooks.tsx";
 import { AccessKeys } from "./access-keys.tsx";
 import { Subscriptions } from "./subscriptions.tsx";
@@ -57,30 +58,27 @@ export function ApplicationPage() {
           </>
         }
       />
-      <RoutedTabs
-        label={`Parts of ${application.name}`}
-        tabs={[
-          {
-            id: "subscriptions",
-            label: "Subscriptions",
-            content: () => <Subscriptions applicationId={id} />,
-          },
-          { id: "keys", label: "Keys", content: () => <AccessKeys applicationId={id} rotating={rotate} /> },
-          { id: "token", label: "Token", content: () => <TokenSnippets /> },
-          {
-            id: "webhooks",
-            label: "Webhooks",
-            content: () => (
-              <Webhooks applicationId={id}>
-                Told what becomes of the executions that the subscriptions of this application start.
-              </Webhooks>
-            ),
-          },
-        ]}
-      />
+      <RoutedTabs label={`Parts of ${application.name}`} tabs={listTabs(id, rotate)} />
       <RoutedDialog title="Rename the application" when={["edit", "name"]}>
         {(close) => <RenameApplication id={id} name={application.name} close={close} />}
       </RoutedDialog>
     </>
   );
+}
+
+function listTabs(id: string, rotating: string | undefined): PageTab[] {
+  return [
+    { id: "subscriptions", label: "Subscriptions", content: () => <Subscriptions applicationId={id} /> },
+    { id: "keys", label: "Keys", content: () => <AccessKeys applicationId={id} rotating={rotating} /> },
+    { id: "token", label: "Token", content: () => <TokenSnippets /> },
+    {
+      id: "webhooks",
+      label: "Webhooks",
+      content: () => (
+        <Webhooks applicationId={id}>
+          Told what becomes of the executions that the subscriptions of this application start.
+        </Webhooks>
+      ),
+    },
+  ];
 }
