@@ -118,6 +118,9 @@ test("a provider writes a listing beside what others will see of it, in which a 
   await page.getByRole("button", { name: "Save" }).click();
   await expect.poll(() => page.locator("[aria-invalid=true]").count()).toBe(2);
   await page.getByLabel("Contact").fill("https://adding.example/help");
+  await page.getByRole("button", { name: "Use the example of the project" }).click();
+  const example = await page.getByLabel("Example input").inputValue();
+  expect(JSON.parse(example)).toMatchObject({ data: JSON.parse(EXAMPLE) as object });
   await page.getByLabel("Example input").fill('{"data": {"a": 1, "b": 2}}');
   await page.getByLabel("Summary").fill(`Sums <b onclick="alert(1)">of</b> numbers`);
   await page.getByRole("button", { name: "Save" }).click();

@@ -59,6 +59,11 @@ test("a ZIP file of platform compress becomes a live version, with its build log
   await page.getByRole("tab", { name: "Input and result" }).click();
   await page.getByRole("region", { name: "Result" }).getByText("integer").waitFor();
 
+  // What comes next is on the page of the version that has become live.
+  await page.getByRole("link", { name: "Try it" }).click();
+  await page.getByRole("heading", { level: 1, name: "Try adding" }).waitFor();
+  await page.goBack();
+
   await page.getByRole("link", { name: "adding", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "adding", exact: true }).waitFor();
   await page.getByRole("button", { name: "Publish" }).click();

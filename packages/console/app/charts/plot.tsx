@@ -67,7 +67,7 @@ function Bars({ kind, rows, series, format, formatTick }: Drawn) {
     type: "number",
     tickFormatter: formatTick ?? compact,
     // There is no half of an execution.
-    allowDecimals: !areWhole(rows),
+    allowDecimals: !areWhole(rows, series),
   } as const;
   return (
     <BarChart
@@ -110,8 +110,8 @@ function Bars({ kind, rows, series, format, formatTick }: Drawn) {
   );
 }
 
-function areWhole(rows: readonly ChartRow[]): boolean {
-  return rows.every(({ values }) => Object.values(values).every((value) => Number.isInteger(value ?? 0)));
+function areWhole(rows: readonly ChartRow[], series: readonly ChartSeries[]): boolean {
+  return rows.every(({ values }) => series.every(({ id }) => Number.isInteger(values[id] ?? 0)));
 }
 
 function Lines({ rows, series, format, formatTick }: Drawn) {

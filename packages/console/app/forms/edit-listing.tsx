@@ -1,11 +1,14 @@
 import { MARKETPLACE_API } from "@platform/contract/platform-api/marketplace";
 import type { Listing } from "@platform/contract/platform-api/marketplace";
+import type { VersionDetails } from "@platform/contract/platform-api/services";
 import type { BodyOf } from "../api/client.ts";
 import { useChange } from "../api/queries.ts";
-import { TagsField, TextAreaField, TextField } from "./fields.tsx";
+import { ExampleField } from "./example-field.tsx";
+import { TagsField, TextField } from "./fields.tsx";
 import type { FormValues } from "./form-values.ts";
 import { IconField } from "./icon-field.tsx";
 import { MarkdownField } from "./markdown-field.tsx";
+import { showJson } from "../util/show-json.ts";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
 
 interface EditListingProps {
@@ -15,6 +18,8 @@ interface EditListingProps {
   readonly replaces: number;
   /** Markdown of the newest version, which is shown where the listing has none of its own. */
   readonly readme: string;
+  /** Example input of the newest version's project; null: it has none. */
+  readonly example: VersionDetails["exampleInput"];
   /** What was being written in this tab; null: nothing. */
   readonly kept: FormValues | null;
   readonly keep: (values: FormValues) => void;
@@ -27,13 +32,13 @@ function toValues({ changedAt: _at, revision: _revision, exampleInput, ...listin
     ...listing,
     contact: listing.contact ?? "",
     description: listing.description ?? "",
-    exampleInput: exampleInput === null ? "" : JSON.stringify(exampleInput, null, 2),
+    exampleInput: exampleInput === null ? "" : showJson(exampleInput),
   };
 }
 
 /** What a service shows of itself. The platform takes the whole of it: an empty field is an empty part. */
 export function EditListing(props: EditListingProps) {
-  const { serviceKey, listing, replaces, readme, kept, keep, onDone } = props;
+  const { serviceKey, listing, replaces, readme, example, kept, keep, onDone } = props;
   const change = useChange("putListing", {
     done: "Saved.",
     refresh: ["getListing", "getMarketplaceEntry", "listMarketplace"],
@@ -64,12 +69,7 @@ export function EditListing(props: EditListingProps) {
         otherwise={readme}
       />
       <IconField name="icon" label="Icon" />
-      <TextAreaField
-        name="exampleInput"
-        label="Example input"
-        description="JSON of data and params to try it with; empty: there is none"
-        isVerbatim
-      />
+      <ExampleField name="exampleInput" ofProject={example} />
     </SchemaBackedForm>
   );
 }

@@ -55,7 +55,7 @@ export function InputEditor(props: InputEditorProps) {
       ) : (
         <Textarea
           label="Input"
-          description="data is what run works on, params how"
+          description="data is what run works on, params how; dataRef or paramsRef in its place, with the Copy Text of a file of a data pool"
           value={text}
           onChange={(event) => {
             // Else the fields would take the place of what is being typed, as soon as it is JSON.

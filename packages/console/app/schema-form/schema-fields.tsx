@@ -9,6 +9,7 @@ import type { Schema } from "../util/json-schema.ts";
 import { listFields } from "./list-fields.ts";
 import type { Field } from "./list-fields.ts";
 import { sortErrors, toPointer } from "./sort-errors.ts";
+import { dedent } from "../util/show-json.ts";
 
 /** Larger texts are edited as JSON: each change of a field lays all of it out again. */
 const MOST_CHARACTERS = 100_000;
@@ -214,7 +215,7 @@ function Json({ field, change, error, draft, keep }: JsonProps) {
   return (
     <Textarea
       {...toWords(field)}
-      value={draft ?? text ?? ""}
+      value={draft ?? (text === null ? "" : dedent(text))}
       placeholder={fallback ?? ""}
       onChange={(event) => write(event.currentTarget.value)}
       error={draft === null ? error : "This is no JSON yet"}

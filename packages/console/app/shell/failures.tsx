@@ -6,6 +6,7 @@ import { isNotFound } from "../api/explain-error.ts";
 import { Failure } from "../ui/failure.tsx";
 import { AppLink } from "../ui/link.tsx";
 import { PageHeader } from "../ui/page-header.tsx";
+import "./shell.css";
 
 /** A page that does not exist, or whose subject does not. */
 export function NotFoundPage() {
@@ -47,7 +48,7 @@ export function RouteFailure({ error, reset }: ErrorComponentProps) {
 /** The same outside of the shell, which has the landmark of the page: also where an organisation is gone while it was open. */
 export function LonelyNotFoundPage() {
   return (
-    <main>
+    <main className="lonely">
       <NotFound>
         This does not exist, or is not yours. If it did a moment ago, the organisation was deleted or renamed,
         or you are not a member of it any more.
@@ -59,7 +60,7 @@ export function LonelyNotFoundPage() {
 /** The same outside of the shell. */
 export function LonelyRouteFailure(props: ErrorComponentProps) {
   return (
-    <main>
+    <main className="lonely">
       <RouteFailure {...props} />
     </main>
   );

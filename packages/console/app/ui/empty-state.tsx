@@ -25,9 +25,11 @@ export function EmptyState({ title, children, action, command }: EmptyStateProps
         {action}
         {command !== undefined && (
           <Group gap={6}>
-            <Text c="dimmed" fz="sm">
-              or
-            </Text>
+            {action !== undefined && (
+              <Text c="dimmed" fz="sm">
+                or
+              </Text>
+            )}
             <Code fz="sm">{command}</Code>
             <CopyButton text={command} what="command" />
           </Group>

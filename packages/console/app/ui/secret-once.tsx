@@ -36,7 +36,7 @@ export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
       <Stack>
         <Alert color="yellow" variant="light" title="Shown only now">
           <Text fz="sm" c="var(--mantine-color-text)">
-            The platform keeps only a hash of it. If it is lost, make a new one.
+            It cannot be shown again. If it is lost, make a new one.
           </Text>
         </Alert>
         <dl className="facts">

@@ -15,6 +15,8 @@ test.each([
   [-60_000, "1 minute ago"],
   [-7_300_000, "2 hours ago"],
   [3 * 86_400_000, "in 3 days"],
+  [7 * 86_400_000 - 5_000, "in 7 days"],
+  [5_400_000 - 1, "in 1 hour"],
   [-100 * 86_400_000, "3 months ago"],
   [-800 * 86_400_000, "2 years ago"],
 ])("%i ms from now is %s", (distance, words) => {

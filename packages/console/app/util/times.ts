@@ -16,7 +16,9 @@ const STEPS = [
 export function formatRelative(time: number, now: number, locale?: string): string {
   const distance = Math.abs(time - now);
   const step = STEPS.findLast(({ from }) => distance >= from) ?? STEPS[0];
-  const count = Math.trunc((time - now) / step.milliseconds);
+  const exact = (time - now) / step.milliseconds;
+  // What was ended less than 2 hours ago was 1 hour ago; what was made for 7 days a moment ago ends in 7 days.
+  const count = exact > 0 ? Math.round(exact) : Math.trunc(exact);
   return new Intl.RelativeTimeFormat(locale, { numeric: step.unit === "second" ? "auto" : "always" }).format(
     count === 0 ? 0 : count,
     step.unit,

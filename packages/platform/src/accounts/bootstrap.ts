@@ -46,8 +46,18 @@ export async function bootstrap(
   const login = { email, password, organizationId: organisationId, personalAccessToken: token };
   try {
     await options.beforeCommit?.(login);
-    const name = options.name ?? "Platform";
-    await users.createUser({ id, email, name, password, organisationId, isOperator: true, token: row });
+    const name = options.name ?? "Administrator";
+    const organisationName = options.name ?? "Platform";
+    await users.createUser({
+      id,
+      email,
+      name,
+      password,
+      organisationId,
+      organisationName,
+      isOperator: true,
+      token: row,
+    });
     return login;
   } catch (error) {
     // The commit may have succeeded with only its answer lost.

@@ -34,8 +34,9 @@ describe("bootstrap", () => {
       });
       expect(me?.json()).toMatchObject({
         email: made[0]?.email,
+        name: "Administrator",
         operator: true,
-        organization: { id: made[0]?.organizationId, role: "owner", isPersonal: true },
+        organization: { id: made[0]?.organizationId, name: "Platform", role: "owner", isPersonal: true },
       });
       const [users] = await home.database.query<{ count: number }>({
         text: "select count(*)::int as count from platform_user",

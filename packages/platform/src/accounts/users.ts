@@ -16,6 +16,8 @@ interface NewUser {
   /** UUIDs of the user and of their organisation; default: random ones. */
   readonly id?: string;
   readonly organisationId?: string;
+  /** Default: the user's name. */
+  readonly organisationName?: string;
   /** Default: false. */
   readonly isOperator?: boolean;
   /** A first token, stored in the same transaction. */
@@ -62,8 +64,12 @@ export function createUsers(store: UserStore, passwords: Passwords): Users {
     createUser: async (user) => {
       const email = normaliseEmail(user.email);
       const id = user.id ?? randomUUID();
-      const organisation = { id: user.organisationId ?? randomUUID(), slug: createSlug(user.name) };
-      const { name, isOperator = false } = user;
+      const { name, organisationName = name, isOperator = false } = user;
+      const organisation = {
+        id: user.organisationId ?? randomUUID(),
+        name: organisationName,
+        slug: createSlug(organisationName),
+      };
       const passwordHash = user.password === null ? null : await passwords.hash(user.password);
       const created = await store.create(
         {

@@ -50,6 +50,13 @@ test("a client names its endpoint, has the example of the listing, and says what
   expect(files["LICENSE"]).toContain("Apache License");
 });
 
+test("a client of a listing without an example says that its own is empty", async () => {
+  const { files } = await createClient({ ...VERSION, exampleInput: null }, "python", deps);
+  expect(files["README.md"]).toContain("which are empty, since the provider names no example");
+  const { files: filled } = await createClient(VERSION, "python", deps);
+  expect(filled["README.md"]).not.toContain("which are empty");
+});
+
 test("a client without models takes plain JSON, and says so", async () => {
   const failing = {
     ...deps,

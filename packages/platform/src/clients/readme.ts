@@ -31,7 +31,8 @@ const FENCES = { python: "python", javascript: "js", java: "java" };
 const TITLES = { python: "Python", javascript: "JavaScript", java: "Java" };
 
 /** README.md of a client: how it is installed and run, as it is. */
-export function writeReadme({ language, service, version, endpoint, names, models }: ClientSubject): string {
+export function writeReadme(subject: ClientSubject): string {
+  const { language, service, version, endpoint, names, models, exampleInput } = subject;
   const fill = (text: string) =>
     text
       .replaceAll("NAME", names.distribution)
@@ -54,7 +55,7 @@ You need an application that subscribes to the service, and an access key of it:
 export PLATFORM_ACCESS_KEY_ID=... PLATFORM_ACCESS_KEY_SECRET=...
 \`\`\`
 
-Run the example; its input is \`example/data.json\` and \`example/params.json\`:
+Run the example; its input is \`example/data.json\` and \`example/params.json\`${exampleInput === null ? ", which are empty, since the provider names no example: write your input there first" : ""}:
 
 \`\`\`bash
 ${fill(COMMANDS[language])}

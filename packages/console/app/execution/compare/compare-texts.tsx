@@ -86,7 +86,7 @@ const COLUMNS: readonly Column<JsonDifference>[] = [
   {
     id: "path",
     label: "Place",
-    cell: ({ path }) => <span className="mono">{path === "" ? "the whole" : path}</span>,
+    cell: ({ path }) => <span className="mono place">{path === "" ? "the whole" : path}</span>,
   },
   { id: "before", label: "First", cell: ({ before }) => <Shown text={before} /> },
   { id: "after", label: "Second", cell: ({ after }) => <Shown text={after} /> },

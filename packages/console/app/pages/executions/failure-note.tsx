@@ -22,14 +22,7 @@ export function FailureNote({ execution }: { readonly execution: Execution }) {
       mb="md"
     >
       <Stack gap={8}>
-        <Text
-          fz="sm"
-          c="var(--mantine-color-text)"
-          style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}
-        >
-          <span className="mono">{code}</span>
-          {detail !== undefined && ` ${detail}`}
-        </Text>
+        <Said code={code} detail={detail === explained?.meaning ? undefined : detail} />
         {code === "OUT_OF_MEMORY" && <MemoryUse execution={execution} />}
         {explained !== null && (
           <Text fz="sm" c="var(--mantine-color-text)">
@@ -49,6 +42,15 @@ export function FailureNote({ execution }: { readonly execution: Execution }) {
         )}
       </Stack>
     </Alert>
+  );
+}
+
+function Said({ code, detail }: { readonly code: string; readonly detail: string | undefined }) {
+  return (
+    <Text fz="sm" c="var(--mantine-color-text)" style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
+      <span className="mono">{code}</span>
+      {detail !== undefined && ` ${detail}`}
+    </Text>
   );
 }
 

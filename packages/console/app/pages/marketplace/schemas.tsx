@@ -5,6 +5,7 @@ import type { Column } from "../../table/data-table.tsx";
 import { Code } from "../../ui/code.tsx";
 import { describeType, listMembers } from "./schema-rows.ts";
 import type { SchemaRow } from "./schema-rows.ts";
+import { showJson } from "../../util/show-json.ts";
 
 /** What a start takes and gives, with an example. */
 export function EntrySchemas({ of: one }: { readonly of: MarketplaceEntry }) {
@@ -21,7 +22,7 @@ export function EntrySchemas({ of: one }: { readonly of: MarketplaceEntry }) {
           <Title order={2} fz="md" mb={6}>
             Example
           </Title>
-          <Code text={JSON.stringify(one.exampleInput, null, 2)} language="json" what="Example input" />
+          <Code text={showJson(one.exampleInput)} language="json" what="Example input" />
         </section>
       )}
     </Stack>
@@ -58,7 +59,7 @@ function SchemaPart({ title, schema, missing }: SchemaPartProps) {
           )}
           <details>
             <summary>{title} as JSON Schema</summary>
-            <Code text={JSON.stringify(schema, null, 2)} language="json" what={`JSON Schema of ${title}`} />
+            <Code text={showJson(schema)} language="json" what={`JSON Schema of ${title}`} />
           </details>
         </Stack>
       )}

@@ -1,4 +1,4 @@
-import { List, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Alert, List, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import type { Listing as ListingShape } from "@platform/contract/platform-api/marketplace";
 import type { Plan } from "@platform/contract/platform-api/plans";
 import type { Service, VersionDetails } from "@platform/contract/platform-api/services";
@@ -35,6 +35,7 @@ export function Listing({ service }: { readonly service: Service }) {
               serviceKey={key}
               listing={listing}
               readme={version?.readme ?? ""}
+              example={version?.exampleInput ?? null}
               replaces={draft.replaces}
               kept={draft.entered}
               keep={draft.keep}
@@ -64,7 +65,7 @@ export function Listing({ service }: { readonly service: Service }) {
 /** What a good offer has, and this one lacks: a sentence each. */
 function listLacks(
   { latestVersion }: Service,
-  { summary, description }: ListingShape,
+  { summary, description, exampleInput }: ListingShape,
   plans: readonly Plan[],
   version: VersionDetails | undefined,
 ): readonly string[] {
@@ -76,6 +77,10 @@ function listLacks(
     ],
     [version?.inputSchema === null, "The input has no schema: type hints of run give it a form and clients."],
     [summary === "", "There is no summary."],
+    [
+      exampleInput === null,
+      "There is no example input: clients are downloaded with an empty one, and nobody sees what to send.",
+    ],
     [plans.length === 0, "There is no plan: publishing in the marketplace makes a free one."],
   ];
   return checks.filter(([lacks]) => lacks).map(([, sentence]) => sentence);
@@ -84,11 +89,13 @@ function listLacks(
 function Lacks({ of: sentences }: { readonly of: readonly string[] }) {
   if (sentences.length === 0) return null;
   return (
-    <List aria-label="What it lacks" size="sm">
-      {sentences.map((sentence) => (
-        <List.Item key={sentence}>{sentence}</List.Item>
-      ))}
-    </List>
+    <Alert color="gray" variant="light" title="What it lacks" p="sm">
+      <List aria-label="What it lacks" size="sm">
+        {sentences.map((sentence) => (
+          <List.Item key={sentence}>{sentence}</List.Item>
+        ))}
+      </List>
+    </Alert>
   );
 }
 
@@ -101,10 +108,14 @@ function Preview({ listing, readme }: { readonly listing: ListingShape; readonly
     <Paper component="article" withBorder p="lg" radius="md" aria-label="Preview">
       <Stack gap="sm">
         {icon !== null && <img src={icon} alt="" width={48} height={48} style={{ objectFit: "contain" }} />}
-        <Text fz="xl" fw={650}>
+        <Text fz="xl" fw={650} style={{ overflowWrap: "anywhere" }}>
           {title}
         </Text>
-        {summary !== "" && <Text c="dimmed">{summary}</Text>}
+        {summary !== "" && (
+          <Text c="dimmed" style={{ overflowWrap: "anywhere" }}>
+            {summary}
+          </Text>
+        )}
         {tags.length > 0 && <Text fz="sm">{tags.join(", ")}</Text>}
         {shown === "" ? <Text c="dimmed">There is no description.</Text> : <Markdown text={shown} />}
       </Stack>

@@ -7,6 +7,7 @@ import { Failure } from "../../ui/failure.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { TryForm } from "./try-form.tsx";
+import { showJson } from "../../util/show-json.ts";
 
 const route = getRouteApi("/in/o/$org/services/$key/try");
 
@@ -63,7 +64,7 @@ function ExampleOf({ serviceKey, version }: { readonly serviceKey: string; reado
     <TryForm
       serviceKey={serviceKey}
       version={version}
-      example={JSON.stringify(data.exampleInput ?? { data: {}, params: {} }, null, 2)}
+      example={showJson(data.exampleInput ?? { data: {}, params: {} })}
       inputSchema={data.inputSchema}
     />
   );

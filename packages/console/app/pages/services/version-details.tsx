@@ -6,6 +6,7 @@ import { Time } from "../../ui/time.tsx";
 import { formatDuration } from "../../util/times.ts";
 import { formatBytes } from "../../util/units.ts";
 import { BreakingChanges } from "./version-changes.tsx";
+import { showJson } from "../../util/show-json.ts";
 
 interface Props {
   readonly of: VersionDetails;
@@ -60,7 +61,7 @@ function JsonPart({ title, value, missing }: JsonPartProps) {
       {value === null ? (
         <Text c="dimmed">{missing}</Text>
       ) : (
-        <Code text={JSON.stringify(value, null, 2)} language="json" what={title} />
+        <Code text={showJson(value)} language="json" what={title} />
       )}
     </section>
   );

@@ -3,10 +3,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { VersionDetails } from "@platform/contract/platform-api/services";
 import { isNotFound } from "../../api/explain-error.ts";
 import { q, useChange, useFetched, useLoaded } from "../../api/queries.ts";
+import { Can } from "../../ui/can.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { AppLink } from "../../ui/link.tsx";
+import { AppLink, ButtonLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
 import { BuildLog } from "./build-log.tsx";
@@ -35,7 +36,9 @@ export function VersionPage() {
             {service.name}
           </AppLink>,
         ]}
-        {...(details === undefined ? {} : { actions: <Actions serviceKey={key} details={details} /> })}
+        {...(details === undefined
+          ? {}
+          : { actions: <Actions org={org} serviceKey={key} details={details} /> })}
       />
       {error !== null && !isMissing && <Failure error={error} retry={retry} />}
       <Stack>
@@ -62,7 +65,13 @@ export function VersionPage() {
   );
 }
 
-function Actions({ serviceKey, details }: { readonly serviceKey: string; readonly details: VersionDetails }) {
+interface ActionsProps {
+  readonly org: string;
+  readonly serviceKey: string;
+  readonly details: VersionDetails;
+}
+
+function Actions({ org, serviceKey, details }: ActionsProps) {
   const { version, status } = details;
   const params = { key: serviceKey, version };
   const retire = useChange("retireVersion", {
@@ -82,6 +91,13 @@ function Actions({ serviceKey, details }: { readonly serviceKey: string; readonl
         >
           It accepts no new executions. Those that run are finished, and results stay. There is no way back.
         </ConfirmButton>
+      )}
+      {status === "LIVE" && (
+        <Can op="startJob">
+          <ButtonLink to="/o/$org/services/$key/try" params={{ org, key: serviceKey }} search={{ version }}>
+            Try it
+          </ButtonLink>
+        </Can>
       )}
     </>
   );

@@ -39,7 +39,7 @@ export function SignInPage() {
           <AppLink to="/reset-password">Forgotten the password?</AppLink>
         ) : (
           <Text inherit c="dimmed">
-            Forgotten the password? Operators of this platform can make you a link.
+            Forgotten the password? Ask an operator of this platform for a link to set a new one.
           </Text>
         )}
         <Text inherit c="dimmed">

@@ -39,7 +39,8 @@ interface NewUserRow {
   /** Default: false. */
   readonly isEmailVerified?: boolean;
   readonly isOperator: boolean;
-  readonly organisation: { readonly id: string; readonly slug: string };
+  /** Its name is by default the user's. */
+  readonly organisation: { readonly id: string; readonly slug: string; readonly name?: string };
 }
 
 /** What is stored together with a user. */
@@ -175,7 +176,7 @@ async function insertUser(run: RunStatement, user: NewUserRow): Promise<void> {
   });
   await run({
     text: "insert into organisation (id, name, slug, personal_of) values ($1, $2, $3, $4)",
-    values: [user.organisation.id, user.name, user.organisation.slug, user.id],
+    values: [user.organisation.id, user.organisation.name ?? user.name, user.organisation.slug, user.id],
   });
   await run({
     text: "insert into member (organisation_id, user_id, role) values ($1, $2, 'owner') returning user_id as id",

@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { dedent, showJson } from "./show-json.ts";
+
+test("what holds nothing nested stays in a line, if it fits", () => {
+  expect(
+    showJson({
+      data: {
+        cities: [
+          [565, 575],
+          [25, 185],
+        ],
+        none: [],
+        no: {},
+      },
+      params: { seed: 1, restarts: 200 },
+    }),
+  ).toBe(`{
+  "data": {
+    "cities": [
+      [565, 575],
+      [25, 185]
+    ],
+    "none": [],
+    "no": {}
+  },
+  "params": { "seed": 1, "restarts": 200 }
+}`);
+  expect(showJson(Array.from({ length: 40 }, () => 10)).split("\n")).toHaveLength(42);
+});
+
+test("it is the same value", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(JSON.stringify(JSON.parse(showJson(value)))).toBe(JSON.stringify(value));
+    }),
+  );
+});
+
+test("a part of a text begins at the margin, and is the same value", () => {
+  expect(
+    dedent(`[
+      [565, 575]
+    ]`),
+  ).toBe(`[
+  [565, 575]
+]`);
+  expect(dedent("[1]")).toBe("[1]");
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const part = JSON.stringify([[value]], null, 2)
+        .slice(2, -2)
+        .trim();
+      expect(JSON.parse(dedent(part))).toEqual(JSON.parse(part));
+    }),
+  );
+});

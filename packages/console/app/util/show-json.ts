@@ -1,0 +1,35 @@
+/** So wide that a block of code beside a form shows it without scrolling. */
+const MOST_COLUMNS = 76;
+
+/**
+ * A value as JSON text for people: indented, but arrays and objects that hold nothing nested, and fit, in one line. A list of 52 points is
+ * 52 lines then, not 210.
+ */
+export function showJson(value: unknown, indent = ""): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const parts = Array.isArray(value)
+    ? value.map((item: unknown) => ({ name: "", item }))
+    : Object.entries(value).map(([name, item]: [string, unknown]) => ({
+        name: `${JSON.stringify(name)}: `,
+        item,
+      }));
+  const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
+  if (parts.length === 0) return `${open}${close}`;
+  if (parts.every(({ item }) => typeof item !== "object" || item === null)) {
+    const pad = Array.isArray(value) ? "" : " ";
+    const line = `${open}${pad}${parts.map(({ name, item }) => `${name}${JSON.stringify(item)}`).join(", ")}${pad}${close}`;
+    if (indent.length + line.length <= MOST_COLUMNS) return line;
+  }
+  const within = `${indent}  `;
+  const lines = parts.map(({ name, item }) => `${within}${name}${showJson(item, within)}`);
+  return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
+}
+
+/** Without the indentation that a part of a JSON text has from where it stands; a text of JSON has no lines of its own to lose. */
+export function dedent(part: string): string {
+  const [first = "", ...lines] = part.split("\n");
+  const depth = Math.min(...lines.map((line) => line.length - line.trimStart().length));
+  return Number.isFinite(depth) && depth > 0
+    ? [first, ...lines.map((line) => line.slice(depth))].join("\n")
+    : part;
+}
