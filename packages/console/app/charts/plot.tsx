@@ -119,7 +119,12 @@ function Lines({ rows, series, format, formatTick }: Drawn) {
     <LineChart data={[...rows]} margin={MARGIN} accessibilityLayer={false}>
       <CartesianGrid vertical={false} {...GRID} />
       <XAxis {...AXIS} dataKey="key" tickFormatter={nameRows(rows)} minTickGap={28} />
-      <YAxis {...AXIS} tickFormatter={formatTick ?? compact} width={60} />
+      <YAxis
+        {...AXIS}
+        tickFormatter={formatTick ?? compact}
+        width={60}
+        allowDecimals={!areWhole(rows, series)}
+      />
       <Tooltip
         content={({ active, label }) => (
           <Note

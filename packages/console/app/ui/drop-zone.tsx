@@ -42,7 +42,7 @@ export function DropZone({ words, button, label, accept, isMultiple = false, hin
       onDrop={drop}
     >
       <Stack align="center" gap="xs">
-        <Text>{words}</Text>
+        <Text ta="center">{words}</Text>
         <Button variant="default" onClick={() => input.current?.click()}>
           {button}
         </Button>

@@ -35,7 +35,7 @@ export function PageHeader({ title, above, description, badge, actions }: PageHe
           </Breadcrumbs>
         </nav>
       )}
-      <Group justify="space-between" align="center" gap="sm">
+      <Group justify="space-between" align="center" gap="sm" mb={4}>
         <Group gap="sm" style={{ minWidth: 0 }}>
           <Title order={1} fz={26} lh={1.25} ref={heading} tabIndex={-1} style={{ overflowWrap: "anywhere" }}>
             {title}

@@ -34,8 +34,8 @@ const COLUMNS: readonly Column<Setting>[] = [
     label: "Setting",
     cell: ({ name, variable }) => (
       <div>
-        <div className="mono">--{name}</div>
-        <div className="mono">{variable}</div>
+        <div className="mono setting-name">--{name}</div>
+        <div className="mono setting-name">{variable}</div>
       </div>
     ),
   },

@@ -41,6 +41,7 @@ export function UsersPage() {
           aria-label="Name or address contains"
           placeholder="Name or address contains"
           maxLength={200}
+          miw={240}
           defaultValue={query.q ?? ""}
           onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
         />

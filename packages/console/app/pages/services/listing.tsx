@@ -89,7 +89,7 @@ function listLacks(
 function Lacks({ of: sentences }: { readonly of: readonly string[] }) {
   if (sentences.length === 0) return null;
   return (
-    <Alert color="gray" variant="light" title="What it lacks" p="sm">
+    <Alert color="gray" variant="default" title="What it lacks" p="sm">
       <List aria-label="What it lacks" size="sm">
         {sentences.map((sentence) => (
           <List.Item key={sentence}>{sentence}</List.Item>
