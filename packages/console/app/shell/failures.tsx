@@ -2,7 +2,7 @@ import { Stack, Text } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ErrorComponentProps } from "@tanstack/react-router";
-import { isNotFound } from "../api/explain-error.ts";
+import { explainError, isForbidden, isNotFound } from "../api/explain-error.ts";
 import { Failure } from "../ui/failure.tsx";
 import { AppLink } from "../ui/link.tsx";
 import { PageHeader } from "../ui/page-header.tsx";
@@ -31,6 +31,7 @@ function NotFound({ children }: { readonly children: ReactNode }) {
 export function RouteFailure({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   if (isNotFound(error)) return <NotFoundPage />;
+  if (isForbidden(error)) return <NotAllowed error={error} />;
   return (
     <Stack p="md">
       <PageHeader title="This page could not be shown" />
@@ -41,6 +42,17 @@ export function RouteFailure({ error, reset }: ErrorComponentProps) {
           void router.invalidate();
         }}
       />
+    </Stack>
+  );
+}
+
+/** Trying again is of no use. */
+function NotAllowed({ error }: { readonly error: unknown }) {
+  return (
+    <Stack p="md" align="flex-start">
+      <PageHeader title="You may not see this page" />
+      <Text>{explainError(error).detail}</Text>
+      <AppLink to="/">Go to the first page</AppLink>
     </Stack>
   );
 }
