@@ -11,8 +11,8 @@ import type { ShownRequest } from "@platform/contract/snippets/requests";
 import { HOSTILE, SHOWN_LANGUAGES, listen, makeFolder, needLanguage, runShown } from "./snippet-programs.ts";
 
 const WRITERS = { curl: toCurl, Python: toPython, JavaScript: toJavaScript, Java: toJava } as const;
-/** Java compiles for a second or two. */
-const RUNS = { curl: 15, Python: 15, JavaScript: 15, Java: 3 } as const;
+/** Interpreters start for a tenth of a second, and Java compiles for one or two; ten times as long beside other work. */
+const RUNS = { curl: 15, Python: 8, JavaScript: 8, Java: 2 } as const;
 const TOKEN = { PLATFORM_TOKEN: "t-1" };
 
 const words = fc.oneof(
