@@ -7,6 +7,7 @@ import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import { addPerson, callIn, createPerson } from "./support/people.ts";
 import { listRoutes } from "./support/routes.ts";
+import { waitUntilSettled, watchRequests } from "./support/settled.ts";
 
 let world: ConsoleWorld;
 beforeAll(async () => {
@@ -206,10 +207,38 @@ test("an organisation is renamed with its address, and is gone when its name was
 /** What changes the viewer's own membership alone, and what only reads. */
 const OPEN_TO_VIEWERS = /^Leave |^Copy|^Messages /u;
 
-/** Presses every button of the page that is not said to be of no use, and reads why the others are. */
-async function pressEverything(page: Page, path: string): Promise<readonly string[]> {
+/** A page, and what waits until it has all that it asks for: what is behind a tab is asked for when it is opened. */
+interface Pressed {
+  readonly page: Page;
+  readonly settle: () => Promise<void>;
+}
+
+/** Presses every button of the page, in each of its tabs, that is not said to be of no use, and reads why the others are. */
+async function pressEverything(pressed: Pressed, path: string): Promise<readonly string[]> {
+  const { page, settle } = pressed;
+  await goTo(pressed, path);
+  const faults = await pressButtons(pressed, path);
+  const tabs = page.getByRole("main").getByRole("tablist").first().getByRole("tab");
+  const count = await tabs.count();
+  for (let index = 1; index < count; index++) {
+    await goTo(pressed, path);
+    await tabs.nth(index).click();
+    await settle();
+    const { pathname, search } = new URL(page.url());
+    faults.push(...(await pressButtons(pressed, `${pathname}${search}`)));
+  }
+  return faults;
+}
+
+async function goTo({ page, settle }: Pressed, path: string): Promise<void> {
+  await page.goto(path);
+  await settle();
+}
+
+async function pressButtons(pressed: Pressed, path: string): Promise<string[]> {
+  const { page } = pressed;
   const faults: string[] = [];
-  const buttons = page.locator("main button:visible");
+  const buttons = page.locator("main button:not([role=tab]):visible");
   for (let index = 0; index < (await buttons.count()); index++) {
     const button = buttons.nth(index);
     const name = (await button.getAttribute("aria-label")) ?? (await button.textContent()) ?? "";
@@ -230,10 +259,7 @@ async function pressEverything(page: Page, path: string): Promise<readonly strin
         : ((await dialog.first().getByRole("heading").first().textContent()) ?? "");
     if (title !== "" && !OPEN_TO_VIEWERS.test(title)) faults.push(`${path}: ${name} opens "${title}"`);
     await page.keyboard.press("Escape");
-    if (page.url() !== new URL(path, page.url()).href) {
-      await page.goto(path);
-      await page.locator("h1").first().waitFor();
-    }
+    if (page.url() !== new URL(path, page.url()).href) await goTo(pressed, path);
   }
   return faults;
 }
@@ -284,9 +310,10 @@ test("a viewer sees every page, no button of theirs is refused, and each that is
       refused.push(`${page.url()}: ${response.request().method()} ${response.url()}`);
   });
   const faults: string[] = [];
+  const pending = watchRequests(page);
+  const pressed = { page, settle: () => waitUntilSettled(page, pending) };
   for (const path of ["", ...rests.map((rest) => `/${rest}`)]) {
-    await open(`/o/${slug}${path}`);
-    faults.push(...(await pressEverything(page, `/o/${slug}${path}`)));
+    faults.push(...(await pressEverything(pressed, `/o/${slug}${path}`)));
   }
   expect([...faults, ...refused, ...complaints]).toEqual([]);
   await open(`/o/${slug}/audit`);

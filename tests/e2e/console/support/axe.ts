@@ -44,8 +44,9 @@ export function findCutText(page: Page): Promise<readonly string[]> {
     )) {
       const style = getComputedStyle(element);
       const isCut = style.overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1;
-      // An ellipsis is meant where the whole is at hand in another way.
-      if (isCut && style.textOverflow !== "ellipsis") found.push(`cut: ${element.outerHTML.slice(0, 200)}`);
+      // An ellipsis is meant where the whole is at hand in another way: a badge has none.
+      const isMeant = style.textOverflow === "ellipsis" && !element.matches(".mantine-Badge-label");
+      if (isCut && !isMeant) found.push(`cut: ${element.outerHTML.slice(0, 200)}`);
       const { left, right, width } = element.getBoundingClientRect();
       if (
         width > 0 &&

@@ -37,8 +37,6 @@ interface VisitOptions {
 export interface Visit {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** Another tab of the profile; what it complains about is among the complaints. */
-  readonly openTab: () => Promise<Page>;
   /** Opens a path of the console, and waits for its heading. */
   readonly open: (path: string) => Promise<void>;
   /** What the browser has complained about so far: errors, violations of the policy, requests to elsewhere. */
@@ -91,18 +89,13 @@ export async function openVisit(
   context.setDefaultTimeout(PATIENCE_MS);
   if (as !== null) await signIn(context, origin, as);
   const complaints: string[] = [];
-  const openTab = async () => {
-    const page = await context.newPage();
-    collectComplaints(page, origin, complaints);
-    return page;
-  };
-  const page = await openTab();
+  const page = await context.newPage();
+  collectComplaints(page, origin, complaints);
   onTestFailed(() => savePicture(page));
   return {
     context,
     page,
     complaints,
-    openTab,
     open: async (path) => {
       await page.goto(path);
       await page.locator("h1").first().waitFor();

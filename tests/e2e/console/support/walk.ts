@@ -24,6 +24,8 @@ export interface Findings {
   /** What is there on a wide screen, and not at 400 %. */
   readonly lost: string[];
   readonly shifted: string[];
+  /** Pages that lead on to another one, which is a stop of its own, with where they lead. */
+  readonly leading: string[];
 }
 
 /** A page that is looked at. */
@@ -32,7 +34,10 @@ export interface Stop {
   readonly pattern: string;
 }
 
-/** Looks at pages in one tab. */
+/**
+ * Looks at pages in one window. A walker needs a profile of its own: Chromium draws a tab that lies behind another one
+ * once in 600 ms, and all that is looked at waits to be drawn.
+ */
 export class Walker {
   readonly #page: Page;
   readonly #findings: Findings;
@@ -54,8 +59,11 @@ export class Walker {
     const { sum, moved } = await page.evaluate(() => globalThis.shifts);
     if (sum > MOST_SHIFT)
       this.#findings.shifted.push(`${path}: ${sum.toFixed(3)}, most of it by ${moved.join(", ")}`);
-    // Links that lead on, and a session that is there already, end on a page that has a stop of its own.
-    if (new URL(page.url()).pathname !== path.replace(/\?.*/u, "")) return;
+    const { pathname } = new URL(page.url());
+    if (pathname !== path.replace(/\?.*/u, "")) {
+      this.#findings.leading.push(`${path} leads to ${pathname}`);
+      return;
+    }
     await this.#look(path);
     await this.#openEach(path, pattern, page.getByRole("main"));
     const tabs = page.getByRole("main").getByRole("tablist").first().getByRole("tab");
