@@ -173,9 +173,11 @@ test("an archive without platform.json is refused before anything is sent, and a
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("broken 1.0.0");
 });
 
-test("a version shows what has changed since the one before, and what of it breaks callers", async () => {
+test("a version shows what has changed since the one before, what of it breaks callers, and who they are", async () => {
   const project = await world.createProject("evolving", ECHO);
   const { serviceKey } = await world.deploy(project);
+  const caller = await world.subscribe(serviceKey);
+  await caller.finish((await caller.start({ data: { number: 4711 } })).body.id);
   const changed = ECHO.replace("    number: int\n", "    number: int\n    label: str\n");
   await writeFile(join(project, "src/program.py"), changed);
   await world.deploy(project, "--major");
@@ -183,14 +185,20 @@ test("a version shows what has changed since the one before, and what of it brea
   const { page, open, complaints } = await world.visit();
   const path = `/o/${me.body.organization.slug}/services/${serviceKey}/versions`;
   await open(`${path}/2.0.0?tab=changes`);
-  await page
-    .getByRole("alert")
-    .filter({ hasText: "It breaks callers of 1.0.0" })
-    .getByText("/data/label is now required")
-    .waitFor();
+  const alert = page.getByRole("alert").filter({ hasText: "It breaks callers of 1.0.0" });
+  await alert.getByText("/data/label is now required").waitFor();
+  await alert.getByText(/1 execution, the last on \d{4}-\d\d-\d\d$/u).waitFor();
   await page.getByRole("textbox", { name: "Input of the second" }).getByText("label").first().waitFor();
   await page.getByRole("region", { name: "Result" }).getByText("As before.").waitFor();
   await open(`${path}/1.0.0?tab=changes`);
   await page.getByText("There is no version with a lower number.").waitFor();
+  await page.getByRole("tab", { name: "Callers" }).click();
+  const row = page.getByRole("table", { name: "Callers of 1.0.0" }).getByRole("row").nth(1);
+  expect(await row.getByRole("cell").nth(2).textContent()).toContain("1");
+  // What was sent is nowhere.
+  expect(await page.locator("main").textContent()).not.toContain("4711");
+  await open(`${path.replace("/versions", "")}?tab=versions`);
+  const listed = page.getByRole("row").filter({ hasText: "Breaks 1.0.0" });
+  await listed.getByText("/data/label is now required").waitFor();
   expect(complaints).toEqual([]);
 });

@@ -12,7 +12,7 @@ const serviceSearch = search({
 });
 /** They are of all services of the organisation's applications, and those of one are wanted. */
 const MOST_SUBSCRIPTION_PAGES = 10;
-const versionSearch = search({ tab: oneOf("build", "schemas", "changes", "requirements") });
+const versionSearch = search({ tab: oneOf("build", "schemas", "changes", "requirements", "callers") });
 
 const services = createRoute({
   getParentRoute: () => organisation,
@@ -91,11 +91,15 @@ const version = createRoute({
   getParentRoute: () => organisation,
   path: "services/$key/versions/$version",
   validateSearch: versionSearch,
-  loader: ({ context: { load }, params: { key, version: number } }) =>
+  loaderDeps: ({ search: { tab } }) => ({ tab }),
+  loader: ({ context: { load, scope }, params: { key, version: number }, deps: { tab } }) =>
     Promise.all([
       load(q("getService", { params: { key } })),
       // A build that failed or runs has no version: the page says so.
       load(q("getVersion", { params: { key, version: number } })).catch(() => undefined),
+      ...(tab === "callers" && mayCall(scope, "listVersionCallers")
+        ? [load(pages("listVersionCallers", { params: { key, version: number } })).catch(() => undefined)]
+        : []),
     ]),
   component: lazyRouteComponent(() => import("../pages/services/version-page.tsx"), "VersionPage"),
 });

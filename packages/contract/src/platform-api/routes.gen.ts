@@ -83,6 +83,7 @@ export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route &
   putSubscription: { method: "PUT", path: "/subscriptions/{id}", bodyMode: "json", answerMode: "json", allows: "edit", audit: "subscription.update" },
   cancelSubscription: { method: "DELETE", path: "/subscriptions/{id}", bodyMode: "none", answerMode: "none", allows: "edit", audit: "subscription.cancel" },
   listServiceSubscriptions: { method: "GET", path: "/services/{key}/subscriptions", bodyMode: "none", answerMode: "json", allows: "edit", audit: null },
+  listVersionCallers: { method: "GET", path: "/services/{key}/versions/{version}/callers", bodyMode: "none", answerMode: "json", allows: "edit", audit: null },
   startJob: { method: "POST", path: "/jobs", bodyMode: "raw", answerMode: "bytes", allows: "run", audit: "job.start" },
   listJobs: { method: "GET", path: "/jobs", bodyMode: "none", answerMode: "bytes", allows: "read", audit: null },
   getJob: { method: "GET", path: "/jobs/{id}", bodyMode: "none", answerMode: "bytes", allows: "read", audit: null },

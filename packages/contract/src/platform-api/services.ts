@@ -81,6 +81,24 @@ const VersionSchema = Type.Object(
 /** One built version of a service. */
 export type Version = Static<typeof VersionSchema>;
 
+const Former = {
+  formerVersion: Nullable(VersionNumber, {
+    description: "The version with the next lower number, live or retired; null: it is the lowest",
+  }),
+  breakingChange: Nullable(Type.String(), {
+    description:
+      "The first change that makes it refuse input which the former version accepts, as a clause, as far as the schemas say; null: there is none",
+  }),
+};
+
+const ListedVersionSchema = Type.Object(
+  { ...VersionSchema.properties, ...Former },
+  { title: "ListedVersion", description: "A version, and whether it breaks callers of the one before it" },
+);
+
+/** A version, and whether it breaks callers of the one before it. */
+export type ListedVersion = Static<typeof ListedVersionSchema>;
+
 /** An input to try a service with. */
 export const ExampleInput = Type.Object(
   {
@@ -117,18 +135,13 @@ const VersionDetailsSchema = Type.Object(
     createdBy: Nullable(Type.String(), {
       description: "Name of the user who deployed it; null: there is no such user",
     }),
-    formerVersion: Nullable(VersionNumber, {
-      description: "The version with the next lower number, live or retired; null: it is the lowest",
-    }),
+    ...Former,
     isBreaking: Type.Boolean({
       description: "Whether it refuses input that the former version accepts, as far as the schemas say",
     }),
-    breakingChange: Nullable(Type.String(), {
-      description: "The first such change, as a clause; null: there is none",
-    }),
     breakingChanges: Type.Array(Type.String(), {
       maxItems: MAX_BREAKING_CHANGES,
-      description: `Such changes, likewise; at most ${MAX_BREAKING_CHANGES}`,
+      description: `All such changes, likewise; at most ${MAX_BREAKING_CHANGES}`,
     }),
   },
   { title: "VersionDetails", description: "All that is known of a version" },
@@ -263,10 +276,11 @@ export const SERVICES_API = {
     ...READS,
     path: "/services/{key}/versions",
     summary: "List the versions of a service",
-    description: "Newest first; retired versions are listed as well.",
+    description:
+      "Newest first; retired versions are listed as well. Each says whether its input breaks callers of the version before it.",
     params: KeyParams,
     query: PageQuery,
-    responses: { 200: { description: "One page", schema: pageOf("VersionPage", VersionSchema) } },
+    responses: { 200: { description: "One page", schema: pageOf("VersionPage", ListedVersionSchema) } },
     problems: ["SERVICE_NOT_FOUND"],
   },
   getVersion: {

@@ -3,6 +3,7 @@ import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
+import { VersionParams } from "./builds.ts";
 import { KeyParams, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts";
 import { PlanId, PlanSchema, PlanUnit } from "./plans.ts";
 
@@ -101,6 +102,31 @@ const SubscriberSchema = Type.Object(
 
 /** A subscription as the provider of the service sees it. */
 export type Subscriber = Static<typeof SubscriberSchema>;
+
+/** Calls of a version are told of so many days. */
+export const CALLER_DAYS = 30;
+
+/** Who calls a version, as the provider of the service sees it: counts and days, nothing of what was sent. */
+const CallerSchema = Type.Object(
+  {
+    subscriptionId: Type.String({ description: "Identifier of the subscription" }),
+    organizationName: Type.String({ description: "Name of the organisation that subscribed" }),
+    applicationName: Type.String({ description: "Name of the application" }),
+    status: Status,
+    version: Version,
+    executions: Type.Integer({
+      minimum: 0,
+      description: `How many executions of this version it has started within ${CALLER_DAYS} days (UTC); they count once they have ended`,
+    }),
+    lastDay: Nullable(Type.String(), {
+      description: "The day on which it has started the last of them, YYYY-MM-DD in UTC; null: none",
+    }),
+  },
+  { title: "VersionCaller", description: "A subscription that calls a version of a service" },
+);
+
+/** A subscription that calls a version of a service. */
+export type VersionCaller = Static<typeof CallerSchema>;
 
 const PLAN_CHOICE = Type.Optional(
   Type.String({
@@ -205,6 +231,17 @@ export const SUBSCRIPTIONS_API = {
     params: KeyParams,
     query: PageQuery,
     responses: { 200: { description: "One page", schema: pageOf("SubscriberPage", SubscriberSchema) } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
+  listVersionCallers: {
+    ...READS,
+    path: "/services/{key}/versions/{version}/callers",
+    allows: "edit",
+    summary: "List which subscriptions call a version",
+    description: `Those that have started executions of it within ${CALLER_DAYS} days, and those whose endpoint URL is pinned to it; newest subscription first, of all organisations. Only what is counted as usage: nothing of what they send to it.`,
+    params: VersionParams,
+    query: PageQuery,
+    responses: { 200: { description: "One page", schema: pageOf("VersionCallerPage", CallerSchema) } },
     problems: ["SERVICE_NOT_FOUND"],
   },
 } as const satisfies OperationTable;

@@ -69,6 +69,7 @@ getPlan                   -      -     yes    yes        yes   yes  yes yes    y
 putPlan                   -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 archivePlan               -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 listServiceSubscriptions  -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+listVersionCallers        -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 getListing                -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 putListing                -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 listMarketplace           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

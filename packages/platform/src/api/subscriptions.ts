@@ -3,12 +3,14 @@ import type {
   SUBSCRIPTIONS_API,
   Subscriber,
   Subscription,
+  VersionCaller,
 } from "@platform/contract/platform-api/subscriptions";
 import { Problem } from "@platform/contract/problems";
 import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Stores } from "../store/stores.ts";
 import type { SubscriberRecord, SubscriptionRecord } from "../store/subscriptions.ts";
+import type { VersionCallerRecord } from "../store/versions/version-callers.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { toPlanBody } from "./plans.ts";
 import { findService } from "./find-service.ts";
@@ -16,7 +18,7 @@ import { findService } from "./find-service.ts";
 type Handlers = OperationHandlers<typeof SUBSCRIPTIONS_API, PlatformCaller>;
 
 /** What the handlers work with. */
-interface Deps extends Pick<Stores, "services" | "subscriptions"> {
+interface Deps extends Pick<Stores, "services" | "subscriptions" | "versions"> {
   /** Origin of the gateway, without a final slash. */
   readonly gatewayUrl: string;
 }
@@ -29,8 +31,12 @@ export function createSubscriptionHandlers(deps: Deps): Handlers {
 function createReaders({
   services,
   subscriptions,
+  versions,
   gatewayUrl,
-}: Deps): Pick<Handlers, "listSubscriptions" | "getSubscription" | "listServiceSubscriptions"> {
+}: Deps): Pick<
+  Handlers,
+  "listSubscriptions" | "getSubscription" | "listServiceSubscriptions" | "listVersionCallers"
+> {
   return {
     listSubscriptions: async ({ caller, query }) => {
       const { applicationId } = query;
@@ -47,6 +53,13 @@ function createReaders({
       await findService(services, caller, params.key);
       const page = await subscriptions.listOfService(caller.organisationId, params.key, readPage(query));
       return { status: 200, body: { items: page.items.map(toSubscriberBody), nextCursor: page.nextCursor } };
+    },
+    listVersionCallers: async ({ caller, params: { key, version }, query }) => {
+      if ((await versions.find(caller.organisationId, key, version)) === null)
+        throw new Problem("SERVICE_NOT_FOUND");
+      const called = { serviceKey: key, version };
+      const page = await subscriptions.listCallers(caller.organisationId, called, readPage(query));
+      return { status: 200, body: { items: page.items.map(toCallerBody), nextCursor: page.nextCursor } };
     },
   };
 }
@@ -105,6 +118,18 @@ function toSubscriptionBody(subscription: SubscriptionRecord, gatewayUrl: string
     endpointUrl:
       endpointVersion === null ? null : `${gatewayUrl}/${serviceKey}/${serviceName}/${endpointVersion}/`,
     createdAt: formatTimestamp(subscription.createdAt),
+  };
+}
+
+function toCallerBody(one: VersionCallerRecord): VersionCaller {
+  return {
+    subscriptionId: one.id,
+    organizationName: one.organisationName,
+    applicationName: one.applicationName,
+    status: one.isPaused ? "PAUSED" : "ACTIVE",
+    version: one.version,
+    executions: one.executions,
+    lastDay: one.lastDay,
   };
 }
 

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { VersionDetails } from "@platform/contract/platform-api/services";
+import type { ListedVersion, VersionDetails } from "@platform/contract/platform-api/services";
+import type { VersionCaller } from "@platform/contract/platform-api/subscriptions";
+import { rollUpUsage } from "../store/usage/roll-up.ts";
 import { PROGRAM, openBuildScene } from "../testing/build-scene.ts";
 import type { BuildScene } from "../testing/build-scene.ts";
 import { createTestMember, createTestUser, insertTestVersion } from "../testing/fixtures.ts";
@@ -12,17 +14,122 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.close());
 
-async function get(path: string, user: TestUser = scene.owner) {
+async function get<Body = VersionDetails & { code?: string }>(path: string, user: TestUser = scene.owner) {
   const response = await scene.instance.api.inject({
     url: `/api${path}`,
     headers: { authorization: `Bearer ${user.token}`, "x-organizationid": user.organisationId },
   });
-  return { status: response.statusCode, body: response.json<VersionDetails & { code?: string }>() };
+  return { status: response.statusCode, body: response.json<Body>() };
 }
 
 const withField = (type: string | readonly string[]) => ({
   type: "object",
   properties: { data: { type: "object", properties: { n: { type } }, required: ["n"] } },
+});
+
+describe("the versions of a service", () => {
+  test("say in their list which of them break callers of the one before, and how", async () => {
+    const { key: serviceKey } = await scene.createService();
+    for (const [version, type] of [
+      ["1.0.0", "number"],
+      ["2.0.0", "string"],
+      ["1.1.0", ["number", "null"]],
+    ] as const)
+      await insertTestVersion(scene.home.database, { serviceKey, version, inputSchema: withField(type) });
+    const { body } = await get<{ items: ListedVersion[] }>(`/services/${serviceKey}/versions`);
+    const listed = body.items.map(({ version, formerVersion, breakingChange }) => [
+      version,
+      formerVersion,
+      breakingChange,
+    ]);
+    expect(listed).toEqual([
+      ["1.1.0", "1.0.0", null],
+      ["2.0.0", "1.1.0", "/data/n was number or null and is now string"],
+      ["1.0.0", null, null],
+    ]);
+  });
+});
+
+describe("who calls a version", () => {
+  let key: string;
+  let path: string;
+  let consumer: TestUser;
+
+  const callersOf = async (version: string, user?: TestUser) =>
+    (await get<{ items: VersionCaller[] }>(`/services/${key}/versions/${version}/callers`, user)).body.items;
+
+  async function subscribe(version?: string): Promise<string> {
+    const { applications, subscriptions } = scene.instance.stores;
+    const { organisationId, userId: createdBy } = consumer;
+    const { id } = await applications.create({ organisationId, name: "dispatch", createdBy });
+    return (await subscriptions.create(organisationId, id, key, { version })).id;
+  }
+
+  /** As the end of an execution is counted (store/executions/meter.ts). */
+  async function countOne(subscription: string, version: string, day = "(now() at time zone 'UTC')::date") {
+    await scene.home.database.query({
+      text: `insert into usage_entry (day, organisation_id, owner_id, version_id, succeeded, failed, unknown, uncounted, cpu_micros, gb_micros)
+        select ${day}, $1, $2, v.id, 1, 0, 0, 0, 0, 0 from version v
+        where v.service_key = $3 and concat_ws('.', v.major, v.minor, v.patch) = $4`,
+      values: [consumer.organisationId, subscription, key, version],
+    });
+  }
+
+  beforeAll(async () => {
+    consumer = await createTestUser(scene.instance);
+    ({ key } = await scene.createService());
+    path = `/services/${key}/versions/1.0.0/callers`;
+    for (const version of ["1.0.0", "2.0.0"])
+      await insertTestVersion(scene.home.database, { serviceKey: key, version });
+    await scene.instance.stores.services.publish(scene.owner.organisationId, key, "marketplace");
+  });
+
+  test("is known by what was used of it and by what is pinned to it; nothing of an input is in it", async () => {
+    const follows = await subscribe();
+    const pinned = await subscribe("1.0.0");
+    await countOne(follows, "1.0.0");
+    await countOne(follows, "1.0.0");
+    await countOne(follows, "2.0.0");
+    const today = new Date().toISOString().slice(0, 10);
+    const named = { organizationName: "Somebody", applicationName: "dispatch", status: "ACTIVE" };
+    const seen = [
+      { subscriptionId: pinned, ...named, version: "1.0.0", executions: 0, lastDay: null },
+      { subscriptionId: follows, ...named, version: null, executions: 2, lastDay: today },
+    ];
+    expect(await callersOf("1.0.0")).toEqual(seen);
+    expect((await callersOf("2.0.0")).map(({ executions }) => executions)).toEqual([1]);
+    await rollUpUsage(scene.home.database);
+    expect(await callersOf("1.0.0")).toEqual(seen);
+    const first = await get<{ items: VersionCaller[]; nextCursor: string }>(`${path}?limit=1`);
+    const next = await get<{ items: VersionCaller[] }>(`${path}?limit=1&cursor=${first.body.nextCursor}`);
+    expect([...first.body.items, ...next.body.items]).toEqual(seen);
+  });
+
+  test("is forgotten after 30 days, and when the subscription ends", async () => {
+    const [left, old, late] = [await subscribe(), await subscribe(), await subscribe()];
+    await countOne(left, "2.0.0");
+    await countOne(old, "2.0.0", "(now() at time zone 'UTC')::date - 30");
+    await countOne(late, "2.0.0", "(now() at time zone 'UTC')::date - 29");
+    const idsOf = async () => (await callersOf("2.0.0")).map(({ subscriptionId }) => subscriptionId);
+    expect((await idsOf()).slice(0, 2)).toEqual([late, left]);
+    await scene.instance.stores.subscriptions.cancel(consumer.organisationId, left);
+    expect(await idsOf()).not.toContain(left);
+    expect(await idsOf()).not.toContain(old);
+  });
+
+  test("is told to nobody but who may list the subscribers: viewers and the callers themselves are refused", async () => {
+    const { organisationId } = scene.owner;
+    const viewer = await createTestMember(scene.instance, organisationId, "viewer");
+    expect((await get(path, { ...viewer, organisationId })).status).toBe(403);
+    expect(await get(path, consumer)).toMatchObject({ status: 404, body: { code: "SERVICE_NOT_FOUND" } });
+    expect((await get(`/services/${key}/versions/9.9.9/callers`)).status).toBe(404);
+    // Neither by the operation nor by the statement.
+    const { subscriptions } = scene.instance.stores;
+    const called = { serviceKey: key, version: "1.0.0" };
+    expect((await subscriptions.listCallers(organisationId, called, { limit: 10 })).items).not.toEqual([]);
+    const others = await subscriptions.listCallers(consumer.organisationId, called, { limit: 10 });
+    expect(others.items).toEqual([]);
+  });
 });
 
 describe("a version", () => {

@@ -1,13 +1,19 @@
 import { formatTimestamp } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { MAX_BREAKING_CHANGES } from "@platform/contract/platform-api/services";
-import type { SERVICES_API, Version, VersionDetails } from "@platform/contract/platform-api/services";
+import type {
+  ListedVersion,
+  SERVICES_API,
+  Version,
+  VersionDetails,
+} from "@platform/contract/platform-api/services";
 import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { ServiceStore } from "../store/services.ts";
-import type { VersionDetails as StoredDetails } from "../store/versions/version-details.ts";
+import type { FormerVersion, VersionDetails as StoredDetails } from "../store/versions/version-details.ts";
 import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
-import { listBreakingChanges } from "../versions/schema-changes.ts";
+import { createStepBudget, findBreakingChange, listBreakingChanges } from "../versions/schema-changes.ts";
+import type { StepBudget } from "../versions/schema-changes.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { findService } from "./find-service.ts";
 
@@ -29,7 +35,13 @@ export function createVersionHandlers({
     listVersions: async ({ caller, params, query }) => {
       await findService(services, caller, params.key);
       const page = await versions.list(caller.organisationId, params.key, readPage(query));
-      return { status: 200, body: { items: page.items.map(toVersionBody), nextCursor: page.nextCursor } };
+      const former = await versions.listFormer(
+        caller.organisationId,
+        page.items.map(({ id }) => id),
+      );
+      const budget = createStepBudget();
+      const items = page.items.map((one) => toListedBody(one, former.get(one.id), budget));
+      return { status: 200, body: { items, nextCursor: page.nextCursor } };
     },
     getVersion: async ({ caller, params: { key, version } }) => {
       const [found, details] = await Promise.all([
@@ -56,6 +68,20 @@ function toVersionBody(version: VersionRecord): Version {
     inputSchema: version.inputSchema,
     createdAt: formatTimestamp(version.createdAt),
     retiredAt: version.retiredAt === null ? null : formatTimestamp(version.retiredAt),
+  };
+}
+
+/** @param budget of all that are listed together */
+function toListedBody(
+  version: VersionRecord,
+  former: FormerVersion | undefined,
+  budget: StepBudget,
+): ListedVersion {
+  return {
+    ...toVersionBody(version),
+    formerVersion: former?.version ?? null,
+    breakingChange:
+      former === undefined ? null : findBreakingChange(former.inputSchema, version.inputSchema, budget),
   };
 }
 

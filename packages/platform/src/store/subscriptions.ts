@@ -2,7 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
-import { selectMilliseconds } from "./base/columns.ts";
+import { FOLLOWED, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 import { cancelExecutionsOf } from "./executions/cancel-many.ts";
@@ -15,6 +15,8 @@ import { PLAN_COLUMNS } from "./plans.ts";
 import type { PlanRecord } from "./plans.ts";
 import { findStartable } from "./subscription-start.ts";
 import type { StartableSubscription } from "./subscription-start.ts";
+import { listVersionCallers } from "./versions/version-callers.ts";
+import type { VersionCallerRecord } from "./versions/version-callers.ts";
 import { changeSubscription, subscribe } from "./subscribe.ts";
 import type { NewSubscription, SubscriptionChange, SubscriptionTerms } from "./subscribe.ts";
 
@@ -83,12 +85,15 @@ export interface SubscriptionStore {
     serviceKey: string,
     page: PageRequest,
   ) => Promise<Page<SubscriberRecord>>;
+  /** Of a version of a service of the organisation; newest first. Empty when there is no such version. */
+  readonly listCallers: (
+    organisationId: string,
+    called: { readonly serviceKey: string; readonly version: string },
+    page: PageRequest,
+  ) => Promise<Page<VersionCallerRecord>>;
   /** False when there was no such active subscription. */
   readonly cancel: (organisationId: string, id: string) => Promise<boolean>;
 }
-
-/** `concat_ws` leaves out what is null: MAJOR.MINOR.PATCH, MAJOR, or an empty text. */
-const FOLLOWED = "nullif(concat_ws('.', b.major, b.minor, b.patch), '')";
 
 const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "serviceKey", s.name as "serviceName",
   b.paused_at is not null as "isPaused", b.shares_logs as "areLogsShared", ${FOLLOWED} as version,
@@ -133,6 +138,8 @@ export function createSubscriptionStore(
     },
     listOfService: (organisationId, serviceKey, page) =>
       listSubscribers(database, organisationId, serviceKey, page),
+    listCallers: (organisationId, called, page) =>
+      listVersionCallers(database, { ...called, organisationId }, page),
     cancel: async (organisationId, id) => {
       const cancelled = await cancelSubscription(database, organisationId, id);
       if (cancelled !== null) noteCancelled(cancelled.ended);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findBreakingChange, listBreakingChanges } from "./schema-changes.ts";
+import { createStepBudget, findBreakingChange, listBreakingChanges } from "./schema-changes.ts";
 
 function input(data: Record<string, unknown>): Record<string, unknown> {
   return { type: "object", properties: { data: { type: "object", ...data } } };
@@ -95,6 +95,15 @@ describe("a change of a service's input", () => {
     expect(listBreakingChanges(before, after, 50)).toEqual(all);
     expect(listBreakingChanges(before, after, 2)).toEqual(all.slice(0, 2));
     expect(listBreakingChanges(before, before, 50)).toEqual([]);
+  });
+
+  test("is not looked for any more when the comparisons of one request have taken all steps", () => {
+    const budget = createStepBudget();
+    const left = budget.steps;
+    expect(findBreakingChange(tree("string"), tree("integer"), budget)).not.toBeNull();
+    expect(budget.steps).toBeLessThan(left);
+    budget.steps = 0;
+    expect(findBreakingChange(tree("string"), tree("integer"), budget)).toBeNull();
   });
 
   test("is judged in no time however entangled the schema is", () => {

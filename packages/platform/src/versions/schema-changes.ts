@@ -17,9 +17,23 @@ interface Pair {
 const MAX_STEPS = 20_000;
 const MAX_REFERENCES = 20;
 
+/** What is left of the steps of comparisons that are made for one request. */
+export interface StepBudget {
+  steps: number;
+}
+
+/** As much as one comparison may take. */
+export function createStepBudget(): StepBudget {
+  return { steps: MAX_STEPS };
+}
+
 /** The first of these changes; null: there is none. */
-export function findBreakingChange(before: Schema | null, after: Schema | null): string | null {
-  return listBreakingChanges(before, after, 1)[0] ?? null;
+export function findBreakingChange(
+  before: Schema | null,
+  after: Schema | null,
+  budget?: StepBudget,
+): string | null {
+  return listBreakingChanges(before, after, 1, budget)[0] ?? null;
 }
 
 /**
@@ -31,11 +45,11 @@ export function listBreakingChanges(
   before: Schema | null,
   after: Schema | null,
   most: number,
+  budget: StepBudget = createStepBudget(),
 ): readonly string[] {
   if (after === null) return [];
   const found: string[] = [];
   const old = before ?? {};
-  const budget = { steps: MAX_STEPS };
   const seen = new Map<Schema, Set<Schema>>();
   const queue: Pair[] = [
     { before: { root: old, schema: old }, after: { root: after, schema: after }, path: "" },
@@ -56,7 +70,7 @@ export function listBreakingChanges(
   return found.slice(0, most);
 }
 
-function takeStep(budget: { steps: number }): boolean {
+function takeStep(budget: StepBudget): boolean {
   budget.steps -= 1;
   return budget.steps >= 0;
 }
@@ -68,7 +82,7 @@ function isSeen(seen: Map<Schema, Set<Schema>>, { before, after }: Pair): boolea
   return false;
 }
 
-function findNarrowedType(pair: Pair, budget: { steps: number }): string | null {
+function findNarrowedType(pair: Pair, budget: StepBudget): string | null {
   const old = listTypes(pair.before, budget);
   const fresh = listTypes(pair.after, budget);
   if (old === null || fresh === null || [...old].every((type) => takes(fresh, type))) return null;
@@ -128,7 +142,7 @@ function resolve(side: Side): Side {
 }
 
 /** The JSON types that a schema accepts; null when it does not restrict them. */
-function listTypes(side: Side, budget: { steps: number }): ReadonlySet<string> | null {
+function listTypes(side: Side, budget: StepBudget): ReadonlySet<string> | null {
   if (!takeStep(budget)) return null;
   const { root, schema } = resolve(side);
   if (typeof schema["type"] === "string") return new Set([schema["type"]]);

@@ -1,12 +1,11 @@
 import { getRouteApi } from "@tanstack/react-router";
-import type { Service, Version } from "@platform/contract/platform-api/services";
+import type { ListedVersion, Service } from "@platform/contract/platform-api/services";
 import type { LoadedPages } from "../../api/queries.ts";
 import { pages, q, REFRESH_MS, useChange, useLoaded, useLoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { UploadProject } from "../../forms/upload-project.tsx";
 import { Can } from "../../ui/can.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
-import { CopyAs } from "../../ui/copy-as.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { AppLink, ButtonLink } from "../../ui/link.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
@@ -14,6 +13,7 @@ import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
 import type { PageTab } from "../../ui/routed-tabs.tsx";
 import { Builds } from "./builds.tsx";
+import { CopyService } from "./copy-service.tsx";
 import { Listing } from "./listing.tsx";
 import { Overview } from "./overview.tsx";
 import { Publish } from "./publish.tsx";
@@ -68,7 +68,7 @@ function ServiceActions({ service, hasVersions }: ServiceActionsProps) {
   const { key, name, latestVersion } = service;
   return (
     <>
-      <CopyAs op="getService" request={{ params: { key } }} id={key} />
+      <CopyService serviceKey={key} />
       <ButtonLink to="/o/$org/services/$key/settings" params={{ org, key }} variant="default">
         Settings
       </ButtonLink>
@@ -88,7 +88,11 @@ function ServiceActions({ service, hasVersions }: ServiceActionsProps) {
   );
 }
 
-function listTabs(service: Service, versions: LoadedPages<Version>, plan: string | undefined): PageTab[] {
+function listTabs(
+  service: Service,
+  versions: LoadedPages<ListedVersion>,
+  plan: string | undefined,
+): PageTab[] {
   const { key } = service;
   return [
     { id: "overview", label: "Overview", content: () => <Overview service={service} /> },

@@ -4,6 +4,7 @@ import type { VersionDetails } from "@platform/contract/platform-api/services";
 import { q, useFetched } from "../../api/queries.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { Failure } from "../../ui/failure.tsx";
+import { CallersOfFormer } from "./version-callers.tsx";
 
 const TextDifference = lazy(async () => ({
   default: (await import("../../execution/compare/text-difference.tsx")).TextDifference,
@@ -34,22 +35,21 @@ export function VersionChanges({ serviceKey, of: one }: VersionChangesProps) {
   );
 }
 
-/** What callers of the version before it must know; nothing where it breaks none. */
-export function BreakingChanges({ of: { breakingChanges, formerVersion } }: { readonly of: VersionDetails }) {
-  if (breakingChanges.length === 0) return null;
+/** What callers of the version before it must know, and who they are; nothing where it breaks none. */
+export function BreakingChanges({ serviceKey, of: { breakingChanges, formerVersion } }: VersionChangesProps) {
+  if (breakingChanges.length === 0 || formerVersion === null) return null;
   return (
-    <Alert
-      color="yellow"
-      variant="light"
-      title={`It breaks callers of ${formerVersion ?? "the version before"}`}
-    >
-      <List fz="sm" c="var(--mantine-color-text)">
-        {breakingChanges.map((change) => (
-          <List.Item key={change} style={{ overflowWrap: "anywhere" }}>
-            {change}
-          </List.Item>
-        ))}
-      </List>
+    <Alert color="yellow" variant="light" title={`It breaks callers of ${formerVersion}`}>
+      <Stack gap={8} c="var(--mantine-color-text)">
+        <List fz="sm">
+          {breakingChanges.map((change) => (
+            <List.Item key={change} style={{ overflowWrap: "anywhere" }}>
+              {change}
+            </List.Item>
+          ))}
+        </List>
+        <CallersOfFormer serviceKey={serviceKey} version={formerVersion} />
+      </Stack>
     </Alert>
   );
 }

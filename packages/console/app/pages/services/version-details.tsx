@@ -13,11 +13,11 @@ interface Props {
 }
 
 /** What a version is, and what it needs. */
-export function VersionFacts({ of: one }: Props) {
+export function VersionFacts({ serviceKey, of: one }: Props & { readonly serviceKey: string }) {
   const { cpu, memory } = one.resources;
   return (
     <>
-      <BreakingChanges of={one} />
+      <BreakingChanges serviceKey={serviceKey} of={one} />
       <Facts
         of={{
           State:

@@ -12,6 +12,7 @@ import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
 import { BuildLog } from "./build-log.tsx";
 import { DownloadArchive } from "./download-archive.tsx";
+import { VersionCallers } from "./version-callers.tsx";
 import { VersionChanges } from "./version-changes.tsx";
 import { Requirements, Schemas, VersionFacts } from "./version-details.tsx";
 
@@ -36,13 +37,17 @@ export function VersionPage() {
             {service.name}
           </AppLink>,
         ]}
-        {...(details === undefined
-          ? {}
-          : { actions: <Actions org={org} serviceKey={key} details={details} /> })}
+        actions={
+          details === undefined ? (
+            <CopyAs op="getBuild" request={{ params: { key, version } }} id={`${key} ${version}`} />
+          ) : (
+            <Actions org={org} serviceKey={key} details={details} />
+          )
+        }
       />
       {error !== null && !isMissing && <Failure error={error} retry={retry} />}
       <Stack>
-        {details !== undefined && <VersionFacts of={details} />}
+        {details !== undefined && <VersionFacts serviceKey={key} of={details} />}
         <RoutedTabs
           label={`Parts of version ${version}`}
           tabs={[
@@ -57,6 +62,11 @@ export function VersionPage() {
                     content: () => <VersionChanges serviceKey={key} of={details} />,
                   },
                   { id: "requirements", label: "Requirements", content: () => <Requirements of={details} /> },
+                  {
+                    id: "callers",
+                    label: "Callers",
+                    content: () => <VersionCallers serviceKey={key} version={version} />,
+                  },
                 ]),
           ]}
         />
@@ -80,7 +90,12 @@ function Actions({ org, serviceKey, details }: ActionsProps) {
   });
   return (
     <>
-      <CopyAs op="getVersion" request={{ params }} id={`${serviceKey} ${version}`} />
+      <CopyAs
+        op="getVersion"
+        request={{ params }}
+        id={`${serviceKey} ${version}`}
+        command={`platform versions ${serviceKey} --version ${version}`}
+      />
       <DownloadArchive serviceKey={serviceKey} version={version} />
       {status === "LIVE" && (
         <ConfirmButton

@@ -1,4 +1,5 @@
-import type { Version } from "@platform/contract/platform-api/services";
+import { Badge, Stack, Text } from "@mantine/core";
+import type { ListedVersion } from "@platform/contract/platform-api/services";
 import type { LoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { DataTable } from "../../table/data-table.tsx";
@@ -10,7 +11,7 @@ import { createVersionColumn } from "./version-column.tsx";
 
 interface VersionsProps {
   readonly serviceKey: string;
-  readonly versions: LoadedPages<Version>;
+  readonly versions: LoadedPages<ListedVersion>;
 }
 
 /** What has been built, live and retired. */
@@ -31,10 +32,11 @@ export function Versions({ serviceKey, versions }: VersionsProps) {
   );
 }
 
-function createColumns(org: string, key: string): readonly Column<Version>[] {
+function createColumns(org: string, key: string): readonly Column<ListedVersion>[] {
   return [
     createVersionColumn(org, key),
     { id: "status", label: "State", cell: ({ status }) => (status === "LIVE" ? "Live" : "Retired") },
+    { id: "callers", label: "Callers of the one before", cell: (row) => <Compatibility of={row} /> },
     {
       id: "resources",
       label: "Resources",
@@ -48,4 +50,18 @@ function createColumns(org: string, key: string): readonly Column<Version>[] {
     },
     { id: "created", label: "Created", cell: ({ createdAt }) => <Time at={createdAt} />, priority: 3 },
   ];
+}
+
+/** Whether it takes what the version before it takes, as far as the schemas say. */
+function Compatibility({ of: { formerVersion, breakingChange } }: { readonly of: ListedVersion }) {
+  if (formerVersion === null) return "There is none";
+  if (breakingChange === null) return `As ${formerVersion}`;
+  return (
+    <Stack gap={2} align="flex-start">
+      <Badge color="yellow">Breaks {formerVersion}</Badge>
+      <Text fz="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+        {breakingChange}
+      </Text>
+    </Stack>
+  );
 }

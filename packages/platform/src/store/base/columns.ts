@@ -55,6 +55,9 @@ export function formatVersion({ major, minor, patch }: VersionNumber): string {
   return `${major}.${minor}.${patch}`;
 }
 
+/** SQL: the version that a row `b` of `subscription` follows; `concat_ws` leaves out what is null: MAJOR.MINOR.PATCH, MAJOR, or an empty text. */
+export const FOLLOWED = "nullif(concat_ws('.', b.major, b.minor, b.patch), '')";
+
 /** SQL for the highest live version of a service as text; null: there is none. */
 export function selectLatestVersion(serviceKey: string): string {
   return `(select concat_ws('.', v.major, v.minor, v.patch) from version v

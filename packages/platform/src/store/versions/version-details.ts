@@ -6,7 +6,7 @@ import type { VersionNumber } from "../base/columns.ts";
 import type { ExampleInput, VersionRecord } from "./versions.ts";
 
 /** The version with the next lower number, whether or not it is live. */
-interface FormerVersion {
+export interface FormerVersion {
   readonly version: string;
   readonly inputSchema: VersionRecord["inputSchema"];
 }
@@ -29,6 +29,32 @@ interface Row extends Omit<VersionDetails, "former"> {
   readonly former: (VersionNumber & Pick<FormerVersion, "inputSchema">) | null;
 }
 
+/** SQL: the version with the next lower number than that of a row `v` of `version`. */
+const FORMER = `from version f where f.service_key = v.service_key and (f.major, f.minor, f.patch) < (v.major, v.minor, v.patch)
+          order by f.major desc, f.minor desc, f.patch desc limit 1`;
+
+/** The version before each of these versions of the organisation, by id; none for the lowest of a service. */
+export async function listFormerVersions(
+  database: Database,
+  organisationId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, FormerVersion>> {
+  const rows = await database.query<
+    VersionNumber & Pick<FormerVersion, "inputSchema"> & { readonly id: string }
+  >({
+    text: `select v.id, f.* from version v join service s on s.key = v.service_key
+      cross join lateral (select f.major, f.minor, f.patch, f.input_schema as "inputSchema" ${FORMER}) f
+      where s.organisation_id = $1 and v.id = any ($2::uuid[])`,
+    values: [organisationId, ids],
+    idempotent: true,
+  });
+  return new Map(rows.map((row) => [row.id, toFormer(row)]));
+}
+
+function toFormer(row: VersionNumber & Pick<FormerVersion, "inputSchema">): FormerVersion {
+  return { version: formatVersion(row), inputSchema: readStoredSchema(row.inputSchema) };
+}
+
 /** Null: the organisation has no such version. */
 export async function findVersionDetails(
   database: Database,
@@ -43,8 +69,7 @@ export async function findVersionDetails(
           where b.service_key = v.service_key and b.major = v.major and b.minor = v.minor and b.patch = v.patch and b.status = 'SUCCEEDED'
           order by b.position desc limit 1) as "createdBy",
         (select json_build_object('major', f.major, 'minor', f.minor, 'patch', f.patch, 'inputSchema', f.input_schema)
-          from version f where f.service_key = v.service_key and (f.major, f.minor, f.patch) < (v.major, v.minor, v.patch)
-          order by f.major desc, f.minor desc, f.patch desc limit 1) as former
+          ${FORMER}) as former
       from version v join service s on s.key = v.service_key left join object o on o.hash = v.archive_hash
       where v.service_key = $1 and s.organisation_id = $2 and v.major = $3 and v.minor = $4 and v.patch = $5`,
     values: [serviceKey, organisationId, number.major, number.minor, number.patch],
@@ -52,11 +77,5 @@ export async function findVersionDetails(
   });
   if (row === undefined) return null;
   const { former, ...details } = row;
-  return {
-    ...details,
-    former:
-      former === null
-        ? null
-        : { version: formatVersion(former), inputSchema: readStoredSchema(former.inputSchema) },
-  };
+  return { ...details, former: former && toFormer(former) };
 }

@@ -20,8 +20,8 @@ import type { CalledVersion } from "./called-versions.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { describeTargetService } from "../base/target-service.ts";
-import { findVersionDetails } from "./version-details.ts";
-import type { VersionDetails } from "./version-details.ts";
+import { findVersionDetails, listFormerVersions } from "./version-details.ts";
+import type { FormerVersion, VersionDetails } from "./version-details.ts";
 
 /** A version to be inserted. */
 export interface NewVersion {
@@ -91,6 +91,11 @@ export interface VersionStore {
     serviceKey: string,
     page: PageRequest,
   ) => Promise<Page<VersionRecord>>;
+  /** The version before each of these, by id: the one with the next lower number, whether or not it is live. */
+  readonly listFormer: (
+    organisationId: string,
+    ids: readonly string[],
+  ) => Promise<ReadonlyMap<string, FormerVersion>>;
   readonly find: (
     organisationId: string,
     serviceKey: string,
@@ -150,6 +155,7 @@ const OF_ORGANISATION = `from version v join service s on s.key = v.service_key
 export function createVersionStore(database: Database): VersionStore {
   return {
     list: (organisationId, serviceKey, page) => listVersions(database, organisationId, serviceKey, page),
+    listFormer: (organisationId, ids) => listFormerVersions(database, organisationId, ids),
     find: (organisationId, serviceKey, version) =>
       queryByNumber(database, FIND, organisationId, { serviceKey, version }),
     findLatest: (organisationId, serviceKey, major) =>
