@@ -223,6 +223,15 @@ test("what had too little memory shows its peak and the value to set, and how to
   await note.getByText(`platform run --replay ${id}`, { exact: true }).waitFor();
   await note.getByRole("button", { name: "Copy line for platform.json" }).click();
   await note.getByRole("button", { name: "Copied line for platform.json" }).waitFor();
+
+  await page.getByRole("button", { name: "Replay locally" }).click();
+  const dialog = page.getByRole("dialog", { name: "Replay on your machine" });
+  await dialog.getByRole("button", { name: "Copy replay command" }).click();
+  await dialog.getByRole("button", { name: "Copied replay command" }).waitFor();
+  await dialog.getByText(`platform run --replay ${id}`, { exact: true }).waitFor();
+  await dialog.getByText(`platform login --endpoint ${world.platform.apiUrl}`, { exact: true }).waitFor();
+  await page.goBack();
+  await dialog.waitFor({ state: "detached" });
   expect(visit.complaints).toEqual([]);
 });
 

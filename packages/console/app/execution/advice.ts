@@ -82,6 +82,17 @@ export function toReplay(id: string): string {
   return `platform run --replay ${id}`;
 }
 
+/** Why an execution cannot be run again elsewhere; null: it can be, if its version is the organisation's own, live or retired. */
+export function refuseReplay({
+  terminal,
+  areContentsShown,
+  inputBytes,
+}: Pick<Execution, "terminal" | "areContentsShown" | "inputBytes">): string | null {
+  if (!areContentsShown) return "Its input belongs to the subscriber, and is not shown to anybody else.";
+  if (!terminal) return "It has not ended yet, so there is nothing to compare with.";
+  return inputBytes === undefined ? "Its input is not kept any more." : null;
+}
+
 /** What a code means and what to do; null: the service has chosen the code itself. */
 export function explainCode(
   execution: Execution,

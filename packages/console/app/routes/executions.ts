@@ -6,7 +6,10 @@ import { executionsSearch, toFilter } from "../execution/filter.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { organisation, signedIn } from "./root.ts";
 
-const executionSearch = search({ tab: oneOf("result", "input", "files", "log", "facts") });
+const executionSearch = search({
+  tab: oneOf("result", "input", "files", "log", "facts"),
+  open: oneOf("replay"),
+});
 const compareSearch = search({ a: text(), b: text() });
 
 const executions = createRoute({

@@ -17,12 +17,14 @@ interface CopyAsProps<K extends OperationId> {
   readonly id?: string;
   /** The same on the command line, where there is one. */
   readonly command?: string;
+  /** Of its button, beside a title that is not the page's. */
+  readonly size?: "xs";
   /** What else there is to copy: its word in the menu, and the text. */
   readonly more?: readonly (readonly [label: string, text: string])[];
 }
 
 /** What the page shows, for elsewhere: identifier, link, and requests that read the same. No live secret is in them. */
-export function CopyAs<K extends OperationId>({ op, request, id, command, more }: CopyAsProps<K>) {
+export function CopyAs<K extends OperationId>({ op, request, id, command, more, size }: CopyAsProps<K>) {
   const { organisation } = useScope();
   const asked = {
     route: PLATFORM_ROUTES[op],
@@ -43,7 +45,11 @@ export function CopyAs<K extends OperationId>({ op, request, id, command, more }
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <Button variant="default" leftSection={<IconCopy size={16} aria-hidden />}>
+        <Button
+          variant="default"
+          {...(size === undefined ? {} : { size })}
+          leftSection={<IconCopy size={16} aria-hidden />}
+        >
           Copy as
         </Button>
       </Menu.Target>

@@ -15,6 +15,7 @@ import { q, useChange, useFetched } from "../../api/queries.ts";
 import { useMe } from "../../api/scope.tsx";
 import { ChangePassword } from "../../forms/change-password.tsx";
 import { RenameUser } from "../../forms/rename-user.tsx";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
@@ -24,12 +25,13 @@ import { AccountFrame } from "./account-frame.tsx";
 
 /** Who the user is, and how the console looks to them. */
 export function ProfilePage() {
-  const { name, email, emailVerified } = useMe();
+  const { id, name, email, emailVerified } = useMe();
   return (
     <AccountFrame
       title="Profile"
       actions={
         <>
+          <CopyAs op="getMe" request={{}} id={id} command="platform whoami" />
           <OpenButton op="changePassword" set={{ edit: "password" }} variant="default">
             Change password
           </OpenButton>

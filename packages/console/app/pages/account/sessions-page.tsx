@@ -4,6 +4,7 @@ import { pages, useChange, useLoadedPages } from "../../api/queries.ts";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { Time } from "../../ui/time.tsx";
 import { nameBrowser } from "../../util/browser-name.ts";
 import { AccountFrame } from "./account-frame.tsx";
@@ -17,6 +18,7 @@ export function SessionsPage() {
     <AccountFrame
       title="Sessions"
       description="Browsers in which you are signed in. End what you do not know, and change your password."
+      actions={<CopyAs op="listSessions" request={{}} />}
     >
       <DataTable label="Sessions" columns={COLUMNS} rows={sessions} rowKey={({ id }) => id} empty={null} />
     </AccountFrame>

@@ -6,6 +6,7 @@ import { CreatePersonalAccessToken } from "../../forms/create-personal-access-to
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
@@ -33,7 +34,12 @@ export function TokensPage() {
     <AccountFrame
       title="Personal access tokens"
       description="For the command line tool and programs that use the platform API in your name. They work in all of your organisations."
-      actions={<NewToken />}
+      actions={
+        <>
+          <CopyAs op="listPersonalAccessTokens" request={{}} command="platform tokens ls" />
+          <NewToken />
+        </>
+      }
     >
       <DataTable
         label="Personal access tokens"

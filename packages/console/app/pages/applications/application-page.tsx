@@ -39,7 +39,7 @@ export function ApplicationPage() {
         ]}
         actions={
           <>
-            <CopyAs op="getApplication" request={{ params: { id } }} id={id} />
+            <CopyApplication id={id} />
             <OpenButton op="putApplication" set={{ edit: "name" }} variant="default">
               Rename
             </OpenButton>
@@ -81,4 +81,23 @@ function listTabs(id: string, rotating: string | undefined): PageTab[] {
       ),
     },
   ];
+}
+
+/** What the open tab shows. */
+function CopyApplication({ id }: { readonly id: string }) {
+  const { tab } = route.useSearch();
+  if (tab === "keys")
+    return (
+      <CopyAs op="listAccessKeys" request={{ params: { id } }} id={id} command={`platform keys ls ${id}`} />
+    );
+  if (tab === "token" || tab === "webhooks")
+    return <CopyAs op="getApplication" request={{ params: { id } }} id={id} />;
+  return (
+    <CopyAs
+      op="listSubscriptions"
+      request={{ query: { applicationId: id } }}
+      id={id}
+      command="platform subscriptions ls"
+    />
+  );
 }

@@ -6,6 +6,7 @@ import { useOrganisation } from "../../api/scope.tsx";
 import { CreateApplication } from "../../forms/create-application.tsx";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { AppLink } from "../../ui/link.tsx";
@@ -32,7 +33,12 @@ export function ApplicationsPage() {
       <PageHeader
         title="Applications"
         description="An application is who calls services: it has access keys and subscriptions."
-        actions={<NewButton />}
+        actions={
+          <>
+            <CopyAs op="listApplications" request={{}} command="platform applications ls" />
+            <NewButton />
+          </>
+        }
       />
       <DataTable
         label="Applications"

@@ -25,7 +25,7 @@ export function SubscriptionActions({ of: subscription }: { readonly of: Subscri
       .catch(notifyFailure);
   return (
     <>
-      <CopyAs op="getSubscription" request={{ params: { id } }} id={id} />
+      <CopyAs op="getSubscription" request={{ params: { id } }} id={id} command="platform subscriptions ls" />
       <EndSubscription
         of={subscription}
         onEnded={() =>

@@ -34,7 +34,7 @@ export function DataPoolPage() {
         ]}
         actions={
           <>
-            <CopyAs op="getDataPool" request={{ params: { id } }} id={id} />
+            <CopyPool id={id} />
             {pool.role === "owner" && (
               <>
                 <OpenButton op="putDataPool" set={{ edit: "pool" }} variant="default">
@@ -85,4 +85,13 @@ function Delete({ pool: { id, name } }: { readonly pool: DataPool }) {
       started read what they refer to.
     </ConfirmButton>
   );
+}
+
+/** What the open tab shows. */
+function CopyPool({ id }: { readonly id: string }) {
+  const { tab } = route.useSearch();
+  const shown = { request: { params: { id } }, id } as const;
+  if (tab === "access")
+    return <CopyAs op="listPoolGrants" {...shown} command={`platform pools access ${id}`} />;
+  return <CopyAs op="listPoolFiles" {...shown} command={`platform pools ls ${id}`} />;
 }

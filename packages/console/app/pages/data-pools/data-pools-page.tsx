@@ -5,6 +5,7 @@ import { useOrganisation } from "../../api/scope.tsx";
 import { CreateDataPool } from "../../forms/create-data-pool.tsx";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { AppLink } from "../../ui/link.tsx";
@@ -31,7 +32,12 @@ export function DataPoolsPage() {
       <PageHeader
         title="Data pools"
         description="A data pool is a collection of files that executions read, so that large inputs are sent once."
-        actions={<NewButton />}
+        actions={
+          <>
+            <CopyAs op="listDataPools" request={{}} command="platform pools ls" />
+            <NewButton />
+          </>
+        }
       />
       <DataTable
         label="Data pools"

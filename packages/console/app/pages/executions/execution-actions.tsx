@@ -1,12 +1,13 @@
 import { Button } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { toReplay } from "../../execution/advice.ts";
+import { refuseReplay, toReplay } from "../../execution/advice.ts";
 import { useChange, useReadAll } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import type { Execution } from "../../execution/advice.ts";
 import { ConfirmButton } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
+import { ReplayLocally } from "./replay-locally.tsx";
 import { RunAgain } from "./run-again.tsx";
 
 const route = getRouteApi("/in/o/$org/executions/$id");
@@ -24,8 +25,10 @@ export function ExecutionActions({ execution }: { readonly execution: Execution 
         op="getExecution"
         request={{ params: { id } }}
         id={id}
-        command={`platform status ${id}`}
-        {...(terminal && kind === "job" ? { more: [["Replay command", toReplay(id)]] } : {})}
+        command={`platform executions show ${id}`}
+        {...(kind === "job" && refuseReplay(execution) === null
+          ? { more: [["Replay command", toReplay(id)]] }
+          : {})}
       />
       {kind !== "incoming" && execution.status !== "SUCCEEDED" && terminal && (
         <CompareWithLast execution={execution} />
@@ -41,6 +44,7 @@ export function ExecutionActions({ execution }: { readonly execution: Execution 
           What waits ends at once, what runs within seconds. What its code has done already stays done.
         </ConfirmButton>
       )}
+      <ReplayLocally execution={execution} />
       {kind !== "incoming" && <RunAgain execution={execution} shortcut="r" />}
     </>
   );

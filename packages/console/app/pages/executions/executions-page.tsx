@@ -36,7 +36,7 @@ export function ExecutionsPage() {
         actions={
           <>
             <SaveExecutions filter={filter} />
-            <CopyAs op="listExecutions" request={{ query: filter }} command="platform executions" />
+            <CopyAs op="listExecutions" request={{ query: filter }} command="platform executions ls" />
           </>
         }
       />

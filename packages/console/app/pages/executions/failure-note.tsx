@@ -1,5 +1,5 @@
 import { Alert, Group, Progress, Stack, Text } from "@mantine/core";
-import { explainCode, toReplay } from "../../execution/advice.ts";
+import { explainCode, refuseReplay, toReplay } from "../../execution/advice.ts";
 import type { Execution, NextStep } from "../../execution/advice.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { CopyLine } from "../../ui/copy-button.tsx";
@@ -32,7 +32,7 @@ export function FailureNote({ execution }: { readonly execution: Execution }) {
         {kind !== "incoming" && (
           <Group gap="sm" c="var(--mantine-color-text)">
             {explained !== null && <Next step={explained.next} execution={execution} />}
-            {kind === "job" && (
+            {kind === "job" && refuseReplay(execution) === null && (
               <Group gap={6} fz="sm">
                 <span>The same run on your machine:</span>
                 <CopyLine text={toReplay(execution.id)} what="replay command" />

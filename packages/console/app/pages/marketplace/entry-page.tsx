@@ -36,7 +36,12 @@ export function EntryPage() {
         {...(entry.publication === "internal" ? { badge: <Badge>Internal</Badge> } : {})}
         actions={
           <>
-            <CopyAs op="getMarketplaceEntry" request={{ params: { key } }} id={key} />
+            <CopyAs
+              op="getMarketplaceEntry"
+              request={{ params: { key } }}
+              id={key}
+              command={`platform marketplace show ${key}`}
+            />
             <OpenButton op="createSubscription" set={{ new: "subscription" }}>
               Subscribe
             </OpenButton>

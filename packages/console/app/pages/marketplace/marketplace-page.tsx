@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Pill, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
 import { pages, useLoadedPages } from "../../api/queries.ts";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
@@ -25,6 +26,7 @@ export function MarketplacePage() {
       <PageHeader
         title="Marketplace"
         description="Services that applications of this organisation can subscribe to."
+        actions={<CopyAs op="listMarketplace" request={{ query }} command="platform marketplace search" />}
       />
       {/* What is typed leads the URL, so that only another field can show another text. */}
       <Filters key={resets} isEmpty={resets > 0} />

@@ -5,6 +5,7 @@ import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { DataTable } from "../../table/data-table.tsx";
 import { Can } from "../../ui/can.tsx";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ButtonLink } from "../../ui/link.tsx";
@@ -46,7 +47,12 @@ export function ServicesPage() {
       <PageHeader
         title="Services"
         description="A service is a Python function with an endpoint, in one or more versions."
-        actions={<NewButton />}
+        actions={
+          <>
+            <CopyAs op="listServices" request={{ query }} command="platform services" />
+            <NewButton />
+          </>
+        }
       />
       <Group mb="sm">
         <TextInput

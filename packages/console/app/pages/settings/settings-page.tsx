@@ -25,7 +25,12 @@ export function SettingsPage() {
         description={`Names, variables, secrets and webhooks of ${name}.`}
         actions={
           <>
-            <CopyAs op="getOrganization" request={{ params: { id } }} id={id} />
+            <CopyAs
+              op="getOrganization"
+              request={{ params: { id } }}
+              id={id}
+              command="platform organisations ls"
+            />
             <OpenButton op="putOrganization" set={{ edit: "organisation" }}>
               Change
             </OpenButton>

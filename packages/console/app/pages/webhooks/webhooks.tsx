@@ -7,6 +7,7 @@ import type { AnswerOf } from "../../api/client.ts";
 import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
 import { ChangeWebhook, CreateWebhook } from "../../forms/set-webhook.tsx";
 import { DataTable } from "../../table/data-table.tsx";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
@@ -35,9 +36,17 @@ export function Webhooks({ applicationId, children }: WebhooksProps) {
         <Title order={2} fz="lg">
           Webhooks
         </Title>
-        <OpenButton op="createWebhook" set={{ new: "webhook" }} size="xs">
-          New webhook
-        </OpenButton>
+        <Group gap="xs">
+          <CopyAs
+            op="listWebhooks"
+            request={{ params: { id: applicationId } }}
+            command={`platform webhooks ls ${applicationId}`}
+            size="xs"
+          />
+          <OpenButton op="createWebhook" set={{ new: "webhook" }} size="xs">
+            New webhook
+          </OpenButton>
+        </Group>
       </Group>
       <Text c="dimmed" mb="sm">
         {children}
