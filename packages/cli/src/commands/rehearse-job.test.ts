@@ -1,34 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCliHome } from "../testing/cli-process.ts";
-import type { CliHome } from "../testing/cli-process.ts";
-import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
-import type { PlatformPeer } from "../testing/platform-peer.ts";
+import { expect, test } from "vitest";
+import { usePeer } from "../testing/peer-scene.ts";
+import { TOKEN } from "../testing/platform-peer.ts";
 
-let home: CliHome;
-let peer: PlatformPeer;
-
-beforeEach(async () => {
-  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
-  const headers = { "content-type": "application/json", authorization: `Bearer ${TOKEN}` };
-  const created = await fetch(`${peer.url}/api/services`, {
-    method: "POST",
-    headers,
-    body: '{"name":"demo"}',
-  });
-  if (!created.ok) throw new Error(`the service was not created: ${created.status}`);
-});
-afterEach(async () => {
-  await Promise.all([home.close(), peer.close()]);
-});
-
-const run = (...words: readonly string[]) =>
-  home.run(["run", "demo", "--batch", "jobs.jsonl", ...words], {
-    variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
-  });
+const scene = usePeer({ service: "demo" });
+const run = (...words: readonly string[]) => scene.run(["run", "demo", "--batch", "jobs.jsonl", ...words]);
 const writeLines = (...lines: readonly string[]) =>
-  writeFile(join(home.directory, "jobs.jsonl"), `${lines.join("\n")}\n`);
+  writeFile(join(scene.home.directory, "jobs.jsonl"), `${lines.join("\n")}\n`);
 
 test("run --batch --dry-run says of each line whether it would be started, and starts none", async () => {
   await writeLines("{}", '{"data": 17}', '{"data": {"n": 1}}');
@@ -41,7 +20,7 @@ test("run --batch --dry-run says of each line whether it would be started, and s
   const whole = await run("--dry-run", "--json");
   expect(whole.exitCode).toBe(0);
   expect(JSON.parse(whole.stdout)).toMatchObject({ valid: true, total: 2, refused: 0 });
-  const answer = await fetch(`${peer.url}/api/jobs`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  const answer = await fetch(`${scene.peer.url}/api/jobs`, { headers: { authorization: `Bearer ${TOKEN}` } });
   expect(await answer.json()).toMatchObject({ items: [] });
 });
 

@@ -1,30 +1,8 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCliHome } from "../testing/cli-process.ts";
-import type { CliHome } from "../testing/cli-process.ts";
-import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
-import type { PlatformPeer } from "../testing/platform-peer.ts";
+import { expect, test } from "vitest";
+import { usePeer } from "../testing/peer-scene.ts";
 
-let home: CliHome;
-let peer: PlatformPeer;
-
-beforeEach(async () => {
-  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
-  const headers = { "content-type": "application/json", authorization: `Bearer ${TOKEN}` };
-  const created = await fetch(`${peer.url}/api/services`, {
-    method: "POST",
-    headers,
-    body: '{"name":"demo"}',
-  });
-  if (!created.ok) throw new Error(`the service was not created: ${created.status}`);
-});
-afterEach(async () => {
-  await Promise.all([home.close(), peer.close()]);
-});
-
-const call = (...words: readonly string[]) =>
-  home.run(["versions", "demo", ...words], {
-    variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
-  });
+const scene = usePeer({ service: "demo" });
+const call = (...words: readonly string[]) => scene.run(["versions", "demo", ...words]);
 
 test("one version is shown with what it was built of, and nothing of it steers the terminal", async () => {
   const { exitCode, stdout } = await call("--version", "1.0.0");

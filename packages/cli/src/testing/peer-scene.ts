@@ -11,8 +11,13 @@ export interface PeerScene {
   readonly run: (words: readonly string[], options?: RunOptions) => ReturnType<CliHome["run"]>;
 }
 
+interface PeerSceneOptions {
+  /** Name of a service that the organisation has; missing: it has none. */
+  readonly service?: string;
+}
+
 /** Makes the scene of a file before each of its tests. */
-export function usePeer(): PeerScene {
+export function usePeer({ service }: PeerSceneOptions = {}): PeerScene {
   let scene: Pick<PeerScene, "home" | "peer"> | undefined;
   const read = () => {
     if (scene === undefined) throw new Error("The scene is there in tests only.");
@@ -21,6 +26,7 @@ export function usePeer(): PeerScene {
   beforeEach(async () => {
     const [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
     scene = { home, peer };
+    if (service !== undefined) await createService(peer, service);
   });
   afterEach(() => Promise.all([scene?.home.close(), scene?.peer.close()]));
   return {
@@ -36,4 +42,13 @@ export function usePeer(): PeerScene {
       return home.run(words, { ...options, variables: { ...login, ...options.variables } });
     },
   };
+}
+
+async function createService({ url }: PlatformPeer, name: string): Promise<void> {
+  const { ok, status } = await fetch(`${url}/api/services`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${TOKEN}` },
+    body: JSON.stringify({ name }),
+  });
+  if (!ok) throw new Error(`the service was not created: ${status}`);
 }

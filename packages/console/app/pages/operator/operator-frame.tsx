@@ -1,14 +1,5 @@
-import type { ReactNode } from "react";
-import { AppLink } from "../../ui/link.tsx";
-import { PageHeader } from "../../ui/page-header.tsx";
-import { PAGE_LINK, PageLinks } from "../../ui/page-links.tsx";
-
-interface OperatorFrameProps {
-  readonly title: string;
-  readonly description: ReactNode;
-  readonly actions?: ReactNode;
-  readonly children: ReactNode;
-}
+import { LinkedPage } from "../../ui/page-links.tsx";
+import type { FrameProps } from "../../ui/page-links.tsx";
 
 const PAGES = [
   ["/operator", "Health"],
@@ -19,21 +10,8 @@ const PAGES = [
   ["/operator/organizations", "Organisations"],
   ["/operator/settings", "Settings"],
 ] as const;
-const EXACT = { exact: true, includeSearch: false } as const;
 
 /** What the pages of those who run the platform share. */
-export function OperatorFrame({ title, description, actions, children }: OperatorFrameProps) {
-  return (
-    <>
-      <PageHeader title={title} description={description} actions={actions} />
-      <PageLinks label="Operator">
-        {PAGES.map(([to, label]) => (
-          <AppLink key={to} to={to} activeOptions={EXACT} {...PAGE_LINK}>
-            {label}
-          </AppLink>
-        ))}
-      </PageLinks>
-      {children}
-    </>
-  );
+export function OperatorFrame(page: FrameProps) {
+  return <LinkedPage label="Operator" pages={PAGES} {...page} />;
 }
