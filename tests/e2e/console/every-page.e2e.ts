@@ -39,14 +39,16 @@ async function walkEverything(): Promise<void> {
   await visit.context.close();
   expect(routes.length).toBeGreaterThan(20);
   const stops = listStops(routes, lab, true);
-  const take = async (walker: Walker, from: Stop[]) => {
-    for (let stop = from.shift(); stop !== undefined; stop = from.shift()) await walker.visit(stop);
-  };
   await Promise.all([
-    ...Array.from({ length: WINDOWS }, () => withWalker({}, (walker) => take(walker, stops))),
-    withWalker({ as: null }, (walker) => take(walker, listStops(routes, lab, false))),
+    ...Array.from({ length: WINDOWS }, () => withWalker({}, (walker) => visitAll(walker, stops))),
+    withWalker({ as: null }, (walker) => visitAll(walker, listStops(routes, lab, false))),
   ]);
   await withWalker({}, (walker) => walker.lookAtShell(`/o/${lab.provider}`));
+}
+
+/** Takes stops until there are none left. */
+async function visitAll(walker: Walker, stops: Stop[]): Promise<void> {
+  for (let stop = stops.shift(); stop !== undefined; stop = stops.shift()) await walker.visit(stop);
 }
 
 /** @param options as null: nobody is signed in */
