@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createWorld } from "../support/world.ts";
@@ -9,6 +9,8 @@ const PROGRAM = `
 import os
 
 def run(data: dict, params: dict):
+    if data["n"] < 0:
+        raise ValueError("negative")
     return {"n": data["n"], "exact": 12345678901234567890, "scale": os.environ.get("SCALE")}
 `;
 
@@ -74,5 +76,42 @@ test(
     ]);
     expect((await cli(directory, "run", "tour", "--replay", plain)).code).toBe(2);
     expect((await cli(directory, "run", "--replay", plain, "-d", "{}")).code).toBe(2);
+  },
+);
+
+test(
+  "what has failed with a file of a data pool fails the same at home, once file and list of the pool are there",
+  { timeout: 4 * MINUTE },
+  async () => {
+    world = await createWorld({ flags: ["--worker-cpu", "2", "--worker-memory", "4"] });
+    const { cli, directory } = world;
+    const { serviceKey } = await world.deploy(await world.createProject("tour", PROGRAM));
+    await writeFile(join(directory, "bad.json"), '{"n": -1}');
+    const say = async (...words: readonly string[]) => {
+      const { code, stdout, stderr } = await cli(directory, ...words);
+      if (code !== 0) throw new Error(stderr);
+      return stdout;
+    };
+    await say("pools", "create", "Maps");
+    await say("pools", "upload", "Maps", "bad.json");
+    const dataRef: unknown = JSON.parse(await say("pools", "ref", "Maps", "bad.json"));
+    const { body } = await world.api<{ id: string }>("POST", `/jobs?serviceKey=${serviceKey}`, { dataRef });
+    const read = async () => (await world?.api("GET", `/jobs/${body.id}`))?.body;
+    await expect.poll(read).toMatchObject({ status: "FAILED" });
+
+    const refused = await cli(directory, "run", "--replay", body.id);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining("platform pools ls Maps --json > datapools/Maps.json"),
+    ]);
+    await mkdir(join(directory, "datapools/Maps"), { recursive: true });
+    await say("pools", "download", "Maps", "bad.json", "-o", "datapools/Maps/bad.json");
+    await writeFile(join(directory, "datapools/Maps.json"), await say("pools", "ls", "Maps", "--json"));
+    const replayed = JSON.parse(await say("run", "--replay", body.id, "--json")) as Replayed;
+    expect(replayed).toMatchObject({
+      isIdentical: true,
+      status: { original: "FAILED", local: "FAILED" },
+      code: { original: "EXECUTION_ERROR", local: "EXECUTION_ERROR" },
+    });
   },
 );

@@ -35,7 +35,7 @@ export async function runLocal(options: ReplayOptions): Promise<Replayed> {
       "REPLAY_REFUSED",
       `The input is refused on this machine: ${String(code)}: ${String(detail)}`,
       {
-        hint: "Files and data pools that the input names must lie in the folder of --pools, with the ids of the platform: see 'platform serve --help'.",
+        hint: "Files and data pools that the input names must lie in the folder of --pools, with the ids of the platform: 'platform pools download Maps a.json -o datapools/Maps/a.json' and 'platform pools ls Maps --json > datapools/Maps.json'.",
       },
     );
   const path = `${url}/${String(id)}`;

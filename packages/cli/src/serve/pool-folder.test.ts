@@ -39,6 +39,7 @@ test("ids follow from the names alone: the same in every folder, and whatever th
 
 test.each([
   ["the list", (items: readonly unknown[]) => ({ items, nextCursor: null })],
+  ["what pools ls --json prints", (items: readonly unknown[]) => items],
   ["all pages of the list", (items: readonly unknown[]) => items.map((item) => ({ items: [item] }))],
 ])(
   "%s of the platform beside the folder gives its files the ids that they have there",

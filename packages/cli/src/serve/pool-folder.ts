@@ -10,7 +10,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 
 /*
  * Data pools of the local server: each sub-folder is a pool, each file in it a file of the pool. Beside the folder `Maps` there may be `Maps.json`,
- * the answer of `GET /api/data-pools/{id}/files` or an array of its pages: its files then have the ids that they have on the platform. All other ids follow from the names
+ * the answer of `GET /api/data-pools/{id}/files`, an array of its pages, or what `platform pools ls` prints with `--json`: its files then have the ids that they have on the platform. All other ids follow from the names
  * alone: they are the same at every start and on every machine, and stay when a file is edited.
  */
 
@@ -174,6 +174,8 @@ async function readText(path: string): Promise<string | null> {
 function parseItems(text: string): readonly unknown[] | null {
   try {
     const read: unknown = JSON.parse(text);
+    // As `platform pools ls POOL --json` prints them.
+    if (Array.isArray(read) && read.some((one) => isRecord(one) && "reference" in one)) return read;
     const pages: readonly unknown[] = Array.isArray(read) ? read : [read];
     const items = pages.map((page) =>
       isRecord(page) && Array.isArray(page["items"]) ? page["items"] : null,

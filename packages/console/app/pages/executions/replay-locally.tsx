@@ -67,8 +67,13 @@ function Needs({ id, version }: { readonly id: string; readonly version: string 
           file with yours.
         </List.Item>
         <List.Item>
-          Files that the input refers to are taken from the folder <span className="mono">datapools</span>, or
-          that of <span className="mono">--pools FOLDER</span>.
+          Files that the input refers to are taken from the folder <span className="mono">datapools</span> (
+          <span className="mono">--pools FOLDER</span>): download them into a folder there, and save the list
+          of the pool beside it, e.g.{" "}
+          <CopyLine
+            text="platform pools ls Maps --json > datapools/Maps.json"
+            what="command that saves the list of a pool"
+          />
         </List.Item>
       </List>
     </>
