@@ -32,12 +32,7 @@ export function FailureNote({ execution }: { readonly execution: Execution }) {
         {kind !== "incoming" && (
           <Group gap="sm" c="var(--mantine-color-text)">
             {explained !== null && <Next step={explained.next} execution={execution} />}
-            {kind === "job" && refuseReplay(execution) === null && (
-              <Group gap={6} fz="sm">
-                <span>The same run on your machine:</span>
-                <CopyLine text={toReplay(execution.id)} what="replay command" />
-              </Group>
-            )}
+            <SameRun execution={execution} />
           </Group>
         )}
       </Stack>
@@ -51,6 +46,16 @@ function Said({ code, detail }: { readonly code: string; readonly detail: string
       <span className="mono">{code}</span>
       {detail !== undefined && ` ${detail}`}
     </Text>
+  );
+}
+
+function SameRun({ execution }: { readonly execution: Execution }) {
+  if (execution.kind !== "job" || refuseReplay(execution) !== null) return null;
+  return (
+    <Group gap={6} fz="sm">
+      <span>The same run on your machine:</span>
+      <CopyLine text={toReplay(execution.id)} what="replay command" />
+    </Group>
   );
 }
 
