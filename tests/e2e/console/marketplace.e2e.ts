@@ -347,3 +347,30 @@ test("filters that match nothing are taken out by one button, and a tag by its o
   await page.getByRole("button", { name: "Remove the tag numbers" }).click();
   await page.waitForURL(new RegExp(`/o/${slug}/marketplace$`, "u"));
 });
+
+test("search field, filter and order show what the address says, also after Back and Forward; a card says what it costs at least", async () => {
+  const { slug } = await world.createOrganisation("Going back");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/marketplace?sort=price`);
+  await page.getByText("1 service, the lowest price first").waitFor();
+  await page.getByText("Free, or paid plans").waitFor();
+  const field = page.getByRole("searchbox", { name: "Search the marketplace" });
+  const free = page.getByRole("checkbox", { name: "With a free plan" });
+  const order = page.getByRole("combobox", { name: "Order" });
+  const read = async () => [await field.inputValue(), await free.isChecked(), await order.inputValue()];
+  expect(await read()).toEqual(["", false, "By price"]);
+  await field.fill("sums");
+  await free.check();
+  await page.waitForURL(/q=sums.*price=free|price=free.*q=sums/u);
+  await page.getByRole("link", { name: "numbers", exact: true }).click();
+  await expect.poll(read).toEqual(["", false, "Newest first"]);
+  await page.goBack();
+  await expect.poll(read).toEqual(["sums", true, "By price"]);
+  await page.goForward();
+  await expect.poll(read).toEqual(["", false, "Newest first"]);
+  await order.click();
+  await page.getByRole("option", { name: "By title" }).click();
+  await page.waitForURL(/sort=name/u);
+  await page.getByText("1 service, by title").waitFor();
+  expect(complaints).toEqual([]);
+});

@@ -159,6 +159,13 @@ test("services are searched by words and tags, and shown, without control charac
   expect(found.stdout).toContain("Quantum Lab (lab)");
   expect(found.stdout).toContain(OFFERED_KEY);
   expect(found.stdout).not.toContain("\u001b");
+  expect(found.stdout).toContain("from 5 EUR a month + 0.01 EUR a CPU-second");
+  const ordered = await call("marketplace", "search", "--sort", "price", "--json");
+  const everything = await call("marketplace", "search", "--json");
+  expect(JSON.parse(ordered.stdout)).toEqual((JSON.parse(everything.stdout) as unknown[]).toReversed());
+  const free = await call("marketplace", "search", "--free", "--json");
+  expect(JSON.parse(free.stdout)).toHaveLength(1);
+  expect((await call("marketplace", "search", "--sort", "colour")).exitCode).toBe(2);
   expect((await call("marketplace", "search", "nothing")).stdout).toBe("No service was found.\n");
   const shown = await call("marketplace", "show", OFFERED_KEY);
   expect(shown.stdout).toContain(`platform subscribe ${OFFERED_KEY} APPLICATION`);

@@ -1,10 +1,12 @@
-import type { MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
+import type { MarketplaceCard, MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
 import { describeProvider, findListedService } from "../project/find-listed-service.ts";
-import { printPlans } from "./plans.ts";
+import { formatPrice, printPlans } from "./plans.ts";
+
+const SORTS = ["newest", "name", "price"] as const;
 
 /** `platform marketplace search`: reads all pages before it prints. */
 export const searchMarketplaceCommand = defineCommand({
@@ -14,26 +16,39 @@ export const searchMarketplaceCommand = defineCommand({
     "Lists services of the marketplace, and those that the organisation has published internally: all of them, or those that have all of the words, or their beginnings, in name, title, tags, summary or description.",
   ],
   arguments: { words: { description: "Words to search for, in quotes if several", required: false } },
-  options: { tag: { kind: "text", placeholder: "tag", description: "Only services with this tag" } },
+  options: {
+    tag: { kind: "text", placeholder: "tag", description: "Only services with this tag" },
+    free: { kind: "flag", description: "Only services that have a plan without any price" },
+    sort: {
+      kind: "text",
+      placeholder: "order",
+      choices: SORTS,
+      description:
+        "By when they were made, the newest first; by title; or by the price of the cheapest plan. Absent: with words the best match first, else the newest",
+    },
+  },
   examples: [
     { command: "platform marketplace search 'vehicle routing'", comment: "The best match first" },
     { command: "platform marketplace search --tag optimisation", comment: "The newest first" },
+    { command: "platform marketplace search --sort price", comment: "What is free first" },
   ],
-  run: async (context, { arguments: { words }, options: { tag } }) => {
+  run: async (context, { arguments: { words }, options: { tag, free, sort } }) => {
     const { client } = await openSession(context);
     const filter = {
       ...(words === undefined ? {} : { q: words }),
       ...(tag === undefined ? {} : { tag }),
+      ...(free ? { price: "free" as const } : {}),
+      ...pickSort(sort),
     };
     const found = await readAllPages((query) => client.listMarketplace({ query: { ...query, ...filter } }));
     context.output.printTable(
-      ["NAME", "TITLE", "PROVIDER", "LATEST", "FREE PLAN", "KEY"],
+      ["NAME", "TITLE", "PROVIDER", "LATEST", "PRICE", "KEY"],
       found.map((card) => [
         cleanText(card.serviceName),
         cleanText(card.title),
         describeProvider(card),
         card.latestVersion,
-        card.hasFreePlan ? "yes" : "no",
+        describePrice(card),
         card.serviceKey,
       ]),
       "No service was found.",
@@ -41,6 +56,19 @@ export const searchMarketplaceCommand = defineCommand({
     return { json: found, succeeded: true };
   },
 });
+
+function pickSort(given: string | undefined): { readonly sort?: (typeof SORTS)[number] } {
+  const sort = SORTS.find((one) => one === given);
+  return sort === undefined ? {} : { sort };
+}
+
+/** Of the cheapest plan; "-": none, which an application of the own organisation does not need. */
+function describePrice({ priceFrom, hasOtherPrices }: MarketplaceCard): string {
+  if (priceFrom === null) return "-";
+  const price = formatPrice(priceFrom);
+  if (!hasOtherPrices) return price;
+  return price === "free" ? "free, or paid plans" : `from ${price}`;
+}
 
 /** `platform marketplace show`: one service with its plans and versions. */
 export const showMarketplaceCommand = defineCommand({

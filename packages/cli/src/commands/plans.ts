@@ -150,7 +150,13 @@ export function printPlans({ output }: CommandContext, plans: readonly Plan[]): 
   );
 }
 
-function formatPrice({ currency, monthly, perExecution, perCpuSecond }: Plan): string {
+/** What a plan costs, in words: "free", "9.90 EUR a month + 0.01 EUR a CPU-second". */
+export function formatPrice({
+  currency,
+  monthly,
+  perExecution,
+  perCpuSecond,
+}: Pick<Plan, "currency" | "monthly" | "perExecution" | "perCpuSecond">): string {
   const parts = [
     [monthly, "a month"],
     [perExecution, "an execution"],

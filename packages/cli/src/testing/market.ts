@@ -66,6 +66,8 @@ const CARD = {
   icon: null,
   latestVersion: "1.2.0",
   hasFreePlan: true,
+  priceFrom: { currency: "EUR", monthly: "5", perExecution: "0", perCpuSecond: "0.01" },
+  hasOtherPrices: true,
 };
 
 /** Two organisations of one name have a service of one name. */
@@ -86,11 +88,15 @@ export function createMarket(services: readonly Service[]): Handlers {
   return {
     ...createOffers(services),
     ...createListings(),
-    listMarketplace: ({ query: { q, tag } }) => {
+    listMarketplace: ({ query: { q, tag, price, sort } }) => {
       const isFound = (card: typeof CARD) =>
         (q === undefined || q === "round trips" || q === card.serviceName) &&
         (tag === undefined || tag === "routing");
-      return { status: 200, body: { items: CARDS.filter(isFound), nextCursor: null } };
+      const found = price === "free" ? [CARD] : CARDS.filter(isFound);
+      return {
+        status: 200,
+        body: { items: sort === "price" ? [...found].reverse() : found, nextCursor: null },
+      };
     },
     getMarketplaceEntry: ({ params }) => {
       if (params.key !== OFFERED_KEY) throw new Problem("SERVICE_NOT_FOUND");

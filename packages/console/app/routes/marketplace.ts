@@ -3,7 +3,12 @@ import { pages, q } from "../api/queries.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { organisation } from "./root.ts";
 
-const marketplaceSearch = search({ q: text(), tag: text(), price: oneOf("free") });
+const marketplaceSearch = search({
+  q: text(),
+  tag: text(),
+  price: oneOf("free"),
+  sort: oneOf("newest", "name", "price"),
+});
 const entrySearch = search({
   tab: oneOf("description", "plans", "schemas", "versions", "clients"),
   version: text(),

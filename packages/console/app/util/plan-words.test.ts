@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { describePrice, describePriceBeside, listLimits, sortByPrice } from "./plan-words.ts";
+import {
+  describePrice,
+  describePriceBeside,
+  describePriceFrom,
+  listLimits,
+  sortByPrice,
+} from "./plan-words.ts";
 
 const FREE = { currency: null, monthly: "0", perExecution: "0.00", perCpuSecond: "0" };
 const NO_LIMITS = { perMonth: null, perMinute: null, concurrent: null, applications: null };
@@ -27,6 +33,14 @@ test("the cheapest plan is the first, whatever it is called", () => {
     { ...FREE, name: "Trial" },
   ];
   expect(sortByPrice(plans).map(({ name }) => name)).toEqual(["Trial", "Pay as you go", "Big", "Annual"]);
+});
+
+test("of a service, what its cheapest plan costs is said as the least only where another costs something else", () => {
+  const paid = { ...FREE, currency: "EUR", monthly: "5" };
+  expect(describePriceFrom(paid, false)).toBe("5 EUR a month");
+  expect(describePriceFrom(paid, true)).toBe("from 5 EUR a month");
+  expect(describePriceFrom(FREE, false)).toBe("Free");
+  expect(describePriceFrom(FREE, true)).toBe("Free, or paid plans");
 });
 
 test("each limit is a line, in the unit of the plan", () => {

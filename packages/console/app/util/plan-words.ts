@@ -16,7 +16,14 @@ export function describePrice({ currency, monthly, perExecution, perCpuSecond }:
   return words.length === 0 ? "Free" : words.join(" + ");
 }
 
-/** The same beside the name of the plan: a plan called "Free" says it once. */
+/** What the cheapest plan of a service costs, and whether others cost something else. */
+export function describePriceFrom(prices: Terms, hasOthers: boolean): string {
+  const price = describePrice(prices);
+  if (!hasOthers) return price;
+  return price === "Free" ? "Free, or paid plans" : `from ${price}`;
+}
+
+/** What a plan costs, beside the name of the plan: a plan called "Free" says it once. */
 export function describePriceBeside(plan: Terms & Pick<Plan, "name">): string | null {
   const price = describePrice(plan);
   return price.toLowerCase() === plan.name.toLowerCase() ? null : price;

@@ -13,7 +13,7 @@ import {
   VersionNumber,
   WRITES,
 } from "./common.ts";
-import { PlanSchema } from "./plans.ts";
+import { PlanSchema, PricesSchema } from "./plans.ts";
 import { ExampleInput, Publication } from "./services.ts";
 
 /** 16 KB: enough for 128 x 128 pixels, and a page of 100 stays below 2 MB. */
@@ -100,6 +100,11 @@ const Card = {
   ...Shown,
   latestVersion: VersionNumber,
   hasFreePlan: Type.Boolean({ description: "Whether one of its plans costs nothing" }),
+  priceFrom: Nullable(PricesSchema, {
+    description:
+      "Prices of its cheapest plan: one that is free, else by the fee of a month, then by execution and CPU-second; of several currencies the first by name, since amounts are not converted. null: it has no plan, which only what is published internally can be",
+  }),
+  hasOtherPrices: Type.Boolean({ description: "Whether one of its plans has other prices than these" }),
 };
 
 /** A service in a list of the marketplace. */
@@ -196,7 +201,7 @@ export const MARKETPLACE_API = {
     path: "/marketplace",
     summary: "Search for services to subscribe to",
     description:
-      "Services in the marketplace, and those that the own organisation has published internally, if they have a live version. With `q` the best match first, else the newest.",
+      "Services in the marketplace, and those that the own organisation has published internally, if they have a live version. Without `sort` the best match first where there is `q`, else the newest. A cursor continues the order that it came with.",
     query: Type.Object({
       ...PageQuery.properties,
       q: Type.Optional(
@@ -209,6 +214,12 @@ export const MARKETPLACE_API = {
       tag: Type.Optional(Type.String({ maxLength: 32, description: "Only services with this tag" })),
       price: Type.Optional(
         StringEnum(["free"], { description: "free: only services that have a plan without any price" }),
+      ),
+      sort: Type.Optional(
+        StringEnum(["newest", "name", "price"], {
+          description:
+            "newest: by when the service was made; name: by title, in lower case and byte by byte; price: by `priceFrom`, what is free or needs no plan first, then by currency and amounts",
+        }),
       ),
     }),
     responses: { 200: { description: "One page", schema: pageOf("MarketplacePage", CardSchema) } },

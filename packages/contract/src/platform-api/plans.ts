@@ -68,6 +68,17 @@ const Limits = {
   }),
 };
 
+/** What a plan costs, without the rest of its terms. */
+export const PricesSchema = Type.Object(
+  {
+    currency: Terms.currency,
+    monthly: Terms.monthly,
+    perExecution: Terms.perExecution,
+    perCpuSecond: Terms.perCpuSecond,
+  },
+  { title: "Prices", description: "What a plan costs" },
+);
+
 /** The terms of a subscription. */
 export const PlanSchema = Type.Object(
   {

@@ -55,6 +55,18 @@ async function describeVersion({ serviceKey }: TestService, version: string, des
 const readSlug = async (user: TestUser) =>
   (await call(user, `GET /organizations/${user.organisationId}`)).body["slug"];
 
+/** The names of the services that a search finds when it is read two at a time. */
+async function readPages(query: string): Promise<readonly unknown[]> {
+  const seen: unknown[] = [];
+  for (let next = ""; ;) {
+    const { body } = await call(consumer, `GET /marketplace?${query}&limit=2${next}`);
+    const page = body as { readonly items: readonly { readonly serviceName: unknown }[] };
+    seen.push(...page.items.map(({ serviceName }) => serviceName));
+    if (typeof body["nextCursor"] !== "string") return seen;
+    next = `&cursor=${body["nextCursor"]}`;
+  }
+}
+
 /** The names of the services that a search finds, in order. */
 async function search(user: TestUser, query: string): Promise<readonly unknown[]> {
   const { status, body } = await call(user, `GET /marketplace?${query}`);
@@ -187,22 +199,60 @@ describe("the marketplace", () => {
 
   test("shows all of a list in pages, each once, the newest or the best match first", async () => {
     for (const index of [1, 2, 3, 4, 5]) await offer(`page-${index}`, { title: `Paged ${index}` });
-    for (const query of ["q=paged", "q="]) {
-      const whole = await search(consumer, `${query}&limit=100`);
-      const seen: unknown[] = [];
-      let next = "";
-      for (;;) {
-        const { body } = await call(consumer, `GET /marketplace?${query}&limit=2${next}`);
-        const page = body as { readonly items: readonly { readonly serviceName: unknown }[] };
-        seen.push(...page.items.map(({ serviceName }) => serviceName));
-        if (typeof body["nextCursor"] !== "string") break;
-        next = `&cursor=${body["nextCursor"]}`;
-      }
-      expect(seen).toEqual(whole);
+    for (const query of ["q=paged", "q=", "sort=newest", "q=paged&sort=name", "sort=name", "sort=price"]) {
+      const seen = await readPages(query);
+      expect(seen).toEqual(await search(consumer, `${query}&limit=100`));
       expect(seen.length).toBeGreaterThanOrEqual(5);
     }
     for (const cursor of ["x", Buffer.from('["NaN","x"]').toString("base64url")])
       expect((await call(consumer, `GET /marketplace?cursor=${cursor}`)).status).toBe(400);
+  });
+
+  test("sorts by title, by price and by age, whatever was searched for", async () => {
+    const sell = async (name: string, title: string, ...plans: readonly object[]) => {
+      const { serviceKey } = await offer(name, { title, summary: "Sorted" });
+      for (const [index, terms] of plans.entries()) {
+        const made = await call(provider, `PUT /services/${serviceKey}/plans/p${index}x`, { name, ...terms });
+        expect(made.status).toBe(201);
+      }
+      if (plans.length > 0) await call(provider, `DELETE /services/${serviceKey}/plans/free`);
+    };
+    const eur = { currency: "EUR" };
+    await sell("sort-usd", "beta", { currency: "USD", monthly: "0.5" });
+    await sell("sort-ten", "Gamma", { ...eur, monthly: "10" }, { ...eur, monthly: "10", perExecution: "1" });
+    await sell("sort-use", "alpha", { ...eur, perCpuSecond: "0.01" }, { ...eur, monthly: "2" });
+    await sell("sort-nine", "Delta", { ...eur, monthly: "9.50" }, { ...eur, monthly: "100" });
+    await sell("sort-free", "Beta");
+    await sell("sort-more", "beta");
+    const byTitle = ["sort-use", "sort-usd", "sort-free", "sort-more", "sort-nine", "sort-ten"];
+    expect(await readPages("q=sorted&sort=name")).toEqual(byTitle);
+    const byPrice = ["sort-free", "sort-more", "sort-use", "sort-nine", "sort-ten", "sort-usd"];
+    expect(await readPages("q=sorted&sort=price")).toEqual(byPrice);
+    const byAge = ["sort-more", "sort-free", "sort-nine", "sort-use", "sort-ten", "sort-usd"];
+    expect(await readPages("q=sorted&sort=newest")).toEqual(byAge);
+    expect((await call(consumer, "GET /marketplace?sort=colour")).status).toBe(400);
+    const { body } = await call(consumer, "GET /marketplace?q=sorted&sort=price&limit=4");
+    const { items } = body as { readonly items: readonly Record<string, unknown>[] };
+    expect(items.map(({ priceFrom, hasOtherPrices }) => [priceFrom, hasOtherPrices])).toEqual([
+      [{ currency: null, monthly: "0", perExecution: "0", perCpuSecond: "0" }, false],
+      [{ currency: null, monthly: "0", perExecution: "0", perCpuSecond: "0" }, false],
+      [{ currency: "EUR", monthly: "0", perExecution: "0", perCpuSecond: "0.01" }, true],
+      [{ currency: "EUR", monthly: "9.5", perExecution: "0", perCpuSecond: "0" }, true],
+    ]);
+  });
+
+  test("refuses the cursor of one order in another", async () => {
+    for (const name of ["cursor-1", "cursor-2"]) await offer(name);
+    const { body } = await call(consumer, "GET /marketplace?sort=name&limit=1");
+    const cursor = `cursor=${String(body["nextCursor"])}`;
+    expect((await call(consumer, `GET /marketplace?sort=name&${cursor}`)).status).toBe(200);
+    for (const sort of ["newest", "price"])
+      expect((await call(consumer, `GET /marketplace?sort=${sort}&${cursor}`)).status).toBe(400);
+    // A rank would do as a title.
+    const match = await call(consumer, "GET /marketplace?q=cursor&limit=1");
+    const ranked = `cursor=${String(match.body["nextCursor"])}`;
+    expect((await call(consumer, `GET /marketplace?q=cursor&${ranked}`)).status).toBe(200);
+    expect((await call(consumer, `GET /marketplace?q=cursor&sort=name&${ranked}`)).status).toBe(400);
   });
 
   test("shows to others only what is published there and live; an organisation also sees its internal services", async () => {
@@ -257,6 +307,8 @@ describe("the marketplace", () => {
       exampleInput: null,
       latestVersion: "2.0.0",
       hasFreePlan: true,
+      priceFrom: { currency: null, monthly: "0", perExecution: "0", perCpuSecond: "0" },
+      hasOtherPrices: false,
       description: "# Hello",
       versions: [
         { version: "2.0.0", createdAt: expect.any(String) },

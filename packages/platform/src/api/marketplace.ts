@@ -49,7 +49,8 @@ export function createMarketplaceHandlers({
       };
     },
     listMarketplace: async ({ caller, query }) => {
-      const search = { ...readPage(query), words: query.q, tag: query.tag, isFree: query.price === "free" };
+      const { q: words, tag, price, sort } = query;
+      const search = { ...readPage(query), words, tag, isFree: price === "free", sort };
       const page = await marketplace.list(caller.organisationId, search);
       return { status: 200, body: { items: page.items.map(toCardBody), nextCursor: page.nextCursor } };
     },

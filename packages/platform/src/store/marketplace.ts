@@ -2,10 +2,10 @@ import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../postgres/database.ts";
 import { selectMilliseconds } from "./base/columns.ts";
-import { cutPage, decodeCursor } from "./base/page.ts";
-import type { Page, PageRequest } from "./base/page.ts";
-import { SHOWN_COLUMNS } from "./listings.ts";
+import type { Page } from "./base/page.ts";
 import type { ListingTerms } from "./listings.ts";
+import { CARD_COLUMNS, OFFERED, listOffers } from "./marketplace-list.ts";
+import type { MarketplaceSearch } from "./marketplace-list.ts";
 import { readCurrent } from "./plans.ts";
 import type { PlanRecord } from "./plans.ts";
 
@@ -20,7 +20,14 @@ export interface CardRecord extends Omit<ListingTerms, "contact" | "exampleInput
   /** The highest live version, `MAJOR.MINOR.PATCH`. */
   readonly latestVersion: string;
   readonly hasFreePlan: boolean;
+  /** Prices of the cheapest current plan; null: it has none, which only what is published internally can be. */
+  readonly priceFrom: PriceRecord | null;
+  /** Whether a current plan has other prices than these. */
+  readonly hasOtherPrices: boolean;
 }
+
+/** What a plan costs, as `PlanTerms` has it. */
+type PriceRecord = Pick<PlanRecord, "currency" | "monthly" | "perExecution" | "perCpuSecond">;
 
 /** A live version. */
 interface OfferedVersion {
@@ -61,18 +68,8 @@ export interface ClientVersionRecord {
   readonly exampleInput: ListingTerms["exampleInput"];
 }
 
-/** What is searched for. */
-interface MarketplaceSearch extends PageRequest {
-  /** Words, each a whole one or the beginning of one. */
-  readonly words?: string | undefined;
-  readonly tag?: string | undefined;
-  /** Only what has a plan that costs nothing. */
-  readonly isFree?: boolean;
-}
-
 /** What an organisation can subscribe to: the marketplace, and what it has published internally. */
 export interface MarketplaceStore {
-  /** With words the best match first, else the newest. */
   readonly list: (organisationId: string, search: MarketplaceSearch) => Promise<Page<CardRecord>>;
   /** Null: there is no such service, or it cannot be subscribed to. */
   readonly find: (organisationId: string, serviceKey: string) => Promise<EntryRecord | null>;
@@ -86,26 +83,7 @@ export interface MarketplaceStore {
   ) => Promise<ClientVersionRecord | null>;
 }
 
-const MAX_WORDS = 10;
 const MAX_SHOWN = 100;
-
-/**
- * Only what is published, only with a live version `v`, the highest. What is published internally is found by its own
- * organisation alone.
- */
-const OFFERED = `from service s join organisation o on o.id = s.organisation_id
-  join lateral (select * from version v where v.service_key = s.key and v.retired_at is null
-    order by v.major desc, v.minor desc, v.patch desc limit 1) v on true
-  left join listing l on l.service_key = s.key
-  where o.deleted_at is null and (s.publication = 'marketplace' or (s.publication = 'internal' and s.organisation_id = $1))`;
-
-const CARD_COLUMNS = `s.key as "serviceKey", s.name as "serviceName", o.name as "providerName", o.slug as "providerSlug", s.publication, ${SHOWN_COLUMNS},
-  concat_ws('.', v.major, v.minor, v.patch) as "latestVersion",
-  exists (select 1 from plan p where p.service_key = s.key and p.ended_at is null and p.currency is null) as "hasFreePlan"`;
-
-/** What the words are looked for in; the weights are those of `ts_rank`. */
-const SEARCHED = `setweight(to_tsvector('simple', concat_ws(' ', s.name, l.title, array_to_string(l.tags, ' '))), 'A')
-  || setweight(to_tsvector('simple', coalesce(l.summary, '')), 'B') || coalesce(l.search, v.search)`;
 
 async function findForClient(
   database: Database,
@@ -144,43 +122,6 @@ export function createMarketplaceStore(database: Database): MarketplaceStore {
     findForClient: (organisationId, serviceKey, version) =>
       findForClient(database, organisationId, serviceKey, version),
   };
-}
-
-/** A query of `to_tsquery` for all of the words; null: there is none. Letters and digits only, so nothing of it is an operator. */
-function toQuery(words: string): string | null {
-  const found = words.match(/[\p{L}\p{N}]+/gu) ?? [];
-  return found.length === 0
-    ? null
-    : found
-        .slice(0, MAX_WORDS)
-        .map((word) => `'${word}':*`)
-        .join(" & ");
-}
-
-async function listOffers(
-  database: Database,
-  organisationId: string,
-  { words, tag, isFree = false, limit, cursor }: MarketplaceSearch,
-): Promise<Page<CardRecord>> {
-  const [rank, before] = decodeCursor(cursor, [isRank, isUuid]) ?? [null, null];
-  const query = words === undefined || words.trim() === "" ? undefined : toQuery(words);
-  if (query === null) return { items: [], nextCursor: null };
-  const rows = await database.query<CardRecord & { readonly rank: number }>({
-    text: `select * from (
-        select ${CARD_COLUMNS}, case when $2::text is null then 0 else ts_rank(${SEARCHED}, to_tsquery('simple', $2)) end::float8 as rank
-        ${OFFERED} and ($2::text is null or (${SEARCHED}) @@ to_tsquery('simple', $2)) and ($3::text is null or $3 = any (l.tags))
-      ) found
-      where (not $7 or "hasFreePlan") and ($4::float8 is null or (rank, "serviceKey") < ($4, $5::uuid)) order by rank desc, "serviceKey" desc limit $6`,
-    values: [organisationId, query ?? null, tag ?? null, rank, before, limit + 1, isFree],
-    idempotent: true,
-  });
-  const page = cutPage(rows, limit, (row) => [String(row.rank), row.serviceKey]);
-  return { ...page, items: page.items.map(({ rank: _rank, ...card }) => card) };
-}
-
-/** As `listOffers` writes it: JavaScript reads more forms of numbers than PostgreSQL does. */
-function isRank(text: string): boolean {
-  return /^[0-9]/u.test(text) && String(Number(text)) === text;
 }
 
 async function findOffer(

@@ -3,17 +3,18 @@ import type { MarketplaceCard } from "@platform/contract/platform-api/marketplac
 import type { LoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { AppLink } from "../../ui/link.tsx";
+import { describePriceFrom } from "../../util/plan-words.ts";
+import { ORDERS } from "./orders.ts";
+import type { OfferOrder } from "./orders.ts";
 import "./marketplace.css";
 
 interface CardsProps {
   readonly services: LoadedPages<MarketplaceCard>;
-  /** Whether words were searched for, which decides the order. */
-  readonly isSearched: boolean;
+  readonly order: OfferOrder;
 }
 
 /** Services as cards: what they are called, who provides them, what they cost. */
-export function Cards({ services: { items, hasMore, isLoadingMore, loadMore }, isSearched }: CardsProps) {
-  const order = isSearched ? "the best match first" : "the newest first";
+export function Cards({ services: { items, hasMore, isLoadingMore, loadMore }, order }: CardsProps) {
   return (
     <section aria-label="Services">
       <ul className="market-cards">
@@ -23,7 +24,8 @@ export function Cards({ services: { items, hasMore, isLoadingMore, loadMore }, i
       </ul>
       <Group justify="space-between" mt="sm">
         <Text role="status" fz="sm" c="dimmed">
-          {items.length} {hasMore ? "services so far" : items.length === 1 ? "service" : "services"}, {order}
+          {items.length} {hasMore ? "services so far" : items.length === 1 ? "service" : "services"},{" "}
+          {ORDERS[order].words}
         </Text>
         {hasMore && (
           <Button size="xs" variant="default" loading={isLoadingMore} onClick={loadMore}>
@@ -54,10 +56,13 @@ function Card({ of: one }: { readonly of: MarketplaceCard }) {
       </Group>
       {one.summary !== "" && <Text fz="sm">{one.summary}</Text>}
       <Group gap={6} mt="auto">
-        {one.publication === "internal" ? (
+        {one.publication === "internal" && (
           <Badge title="Only applications of this organisation can subscribe.">Internal</Badge>
-        ) : (
-          <Badge>{one.hasFreePlan ? "Free plan" : "Paid plans"}</Badge>
+        )}
+        {one.priceFrom !== null && (
+          <Text fz="sm" fw={600}>
+            {describePriceFrom(one.priceFrom, one.hasOtherPrices)}
+          </Text>
         )}
         {one.tags.map((tag) => (
           <AppLink key={tag} to="/o/$org/marketplace" params={{ org }} search={{ tag }} fz="sm">

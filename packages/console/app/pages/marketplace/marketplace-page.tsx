@@ -1,12 +1,15 @@
-import { Button, Checkbox, Group, Pill, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Pill, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { useDeferredValue, useState } from "react";
+import { useDeferredValue } from "react";
 import { pages, useLoadedPages } from "../../api/queries.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
+import { useLeading } from "../../util/use-leading.ts";
 import { Cards } from "./cards.tsx";
+import { ORDERS } from "./orders.ts";
 
 const route = getRouteApi("/in/o/$org/marketplace");
 
@@ -15,12 +18,8 @@ export function MarketplacePage() {
   const query = useDeferredValue(route.useSearch());
   const services = useLoadedPages(pages("listMarketplace", { query }));
   const setSearch = useSetSearch();
-  const [resets, setResets] = useState(0);
-  const showAll = () => {
-    setSearch({ q: undefined, tag: undefined, price: undefined });
-    setResets(resets + 1);
-  };
-  const isFiltered = Object.keys(query).length > 0;
+  const { q: words, tag, price, sort } = query;
+  const isFiltered = [words, tag, price].some((one) => one !== undefined);
   return (
     <>
       <PageHeader
@@ -28,41 +27,44 @@ export function MarketplacePage() {
         description="Services that applications of this organisation can subscribe to."
         actions={<CopyAs op="listMarketplace" request={{ query }} command="platform marketplace search" />}
       />
-      {/* What is typed leads the URL, so that only another field can show another text. */}
-      <Filters key={resets} isEmpty={resets > 0} />
+      <Filters />
       {services.items.length === 0 ? (
         isFiltered ? (
-          <NothingFound showAll={showAll} />
+          <NothingFound
+            showAll={() => setSearch({ q: undefined, tag: undefined, price: undefined }, "push")}
+          />
         ) : (
           <NothingOffered />
         )
       ) : (
-        <Cards services={services} isSearched={query.q !== undefined} />
+        <Cards services={services} order={sort ?? (words === undefined ? "newest" : "match")} />
       )}
     </>
   );
 }
 
 /** What the filters are, each with what takes it out. */
-function Filters({ isEmpty }: { readonly isEmpty: boolean }) {
+function Filters() {
   const { q: words, tag, price } = route.useSearch();
   const setSearch = useSetSearch();
+  const [isFree, enterFree] = useLeading(price === "free");
   return (
     <Group mb="md" gap="md">
-      <TextInput
-        aria-label="Search the marketplace"
+      <SearchField
+        label="Search the marketplace"
         placeholder="Name, words or tag"
-        type="search"
         maxLength={200}
         miw={260}
-        defaultValue={isEmpty ? "" : (words ?? "")}
-        onChange={({ currentTarget: { value } }) => setSearch({ q: value.trim() || undefined })}
-        data-filter
+        words={words}
+        onSearch={(q) => setSearch({ q })}
       />
       <Checkbox
         label="With a free plan"
-        defaultChecked={!isEmpty && price === "free"}
-        onChange={({ currentTarget: { checked } }) => setSearch({ price: checked ? "free" : undefined })}
+        checked={isFree}
+        onChange={({ currentTarget: { checked } }) => {
+          enterFree(checked);
+          setSearch({ price: checked ? "free" : undefined });
+        }}
       />
       {tag !== undefined && (
         <Pill
@@ -74,9 +76,36 @@ function Filters({ isEmpty }: { readonly isEmpty: boolean }) {
           {tag}
         </Pill>
       )}
+      <Order />
     </Group>
   );
 }
+
+/** In which order services are shown; the URL has only an order that was chosen. */
+function Order() {
+  const { q: words, sort } = route.useSearch();
+  const setSearch = useSetSearch();
+  const [chosen, choose] = useLeading(sort);
+  const byItself = words === undefined ? "newest" : "match";
+  const offered = Object.entries(ORDERS).filter(([order]) => order !== "match" || words !== undefined);
+  return (
+    <Select
+      aria-label="Order"
+      ml="auto"
+      w={190}
+      data={offered.map(([value, { label }]) => ({ value, label }))}
+      value={chosen ?? byItself}
+      allowDeselect={false}
+      onChange={(order) => {
+        const next = SORTS.find((one) => one === order && one !== byItself);
+        choose(next);
+        setSearch({ sort: next });
+      }}
+    />
+  );
+}
+
+const SORTS = ["newest", "name", "price"] as const;
 
 function NothingOffered() {
   return (

@@ -1,4 +1,4 @@
-import { Badge, Group, TextInput } from "@mantine/core";
+import { Badge, Group } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue } from "react";
 import type { ItemOf } from "../../api/client.ts";
@@ -8,6 +8,7 @@ import type { Column } from "../../table/data-table.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { Time } from "../../ui/time.tsx";
 import { formatBytes, formatCount } from "../../util/units.ts";
 import { OperatorFrame } from "./operator-frame.tsx";
@@ -29,15 +30,14 @@ export function OrganisationsPage() {
         <CopyAs op="listAllOrganizations" request={{ query }} command="platform operator organizations" />
       }
     >
-      <TextInput
+      <SearchField
+        label="Name contains"
         mb="sm"
         maw={320}
-        type="search"
-        aria-label="Name contains"
         placeholder="Name contains"
         maxLength={200}
-        defaultValue={query.q ?? ""}
-        onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
+        words={query.q}
+        onSearch={(q) => setSearch({ q })}
       />
       <DataTable
         label="Organisations"

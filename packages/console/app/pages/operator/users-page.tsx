@@ -1,4 +1,4 @@
-import { Badge, Group, Select, TextInput } from "@mantine/core";
+import { Badge, Group, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
 import type { AnswerOf, ItemOf } from "../../api/client.ts";
@@ -8,6 +8,7 @@ import type { Column } from "../../table/data-table.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { SecretOnce } from "../../ui/secret-once.tsx";
 import { Time } from "../../ui/time.tsx";
 import { OperatorFrame } from "./operator-frame.tsx";
@@ -36,14 +37,13 @@ export function UsersPage() {
       actions={<CopyAs op="listUsers" request={{ query }} command="platform operator users" />}
     >
       <Group mb="sm">
-        <TextInput
-          type="search"
-          aria-label="Name or address contains"
+        <SearchField
+          label="Name or address contains"
           placeholder="Name or address contains"
           maxLength={200}
           miw={240}
-          defaultValue={query.q ?? ""}
-          onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
+          words={query.q}
+          onSearch={(q) => setSearch({ q })}
         />
         <Select
           aria-label="Kind of user"

@@ -1,4 +1,4 @@
-import { Group, Select, TextInput } from "@mantine/core";
+import { Group, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue } from "react";
 import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
@@ -10,6 +10,7 @@ import { useSetSearch } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ButtonLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { PUBLICATION_WORDS } from "./publication.ts";
 import { createServiceColumns } from "./service-columns.tsx";
 
@@ -55,13 +56,12 @@ export function ServicesPage() {
         }
       />
       <Group mb="sm">
-        <TextInput
-          aria-label="Name contains"
+        <SearchField
+          label="Name contains"
           placeholder="Name contains"
-          type="search"
           maxLength={63}
-          defaultValue={name ?? ""}
-          onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
+          words={name}
+          onSearch={(q) => setSearch({ q })}
         />
         <Select
           aria-label="Who can subscribe"
