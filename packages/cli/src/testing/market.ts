@@ -95,7 +95,7 @@ export function createMarket(services: readonly Service[]): Handlers {
       const found = price === "free" ? [CARD] : CARDS.filter(isFound);
       return {
         status: 200,
-        body: { items: sort === "price" ? [...found].reverse() : found, nextCursor: null },
+        body: { items: sort === "price" ? found.toReversed() : found, nextCursor: null },
       };
     },
     getMarketplaceEntry: ({ params }) => {
