@@ -210,5 +210,5 @@ test("a service is named by its name, unless several have it", async () => {
 test("a provider sees who has subscribed", async () => {
   await deploy();
   const listed = await call("subscriptions", "ls", "--of", "demo");
-  expect(listed.stdout).toMatch(/Lab +shop +PAUSED +pro +1 +2026-11-20 21:17:00/u);
+  expect(listed.stdout).toMatch(/Lab +shop +PAUSED +pro +1 +1234 +2026-11-20 21:17:00/u);
 });

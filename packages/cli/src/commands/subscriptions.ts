@@ -106,13 +106,14 @@ async function listSubscribers(context: CommandContext, client: PlatformClient, 
     client.listServiceSubscriptions({ params: { key }, query }),
   );
   context.output.printTable(
-    ["ORGANISATION", "APPLICATION", "STATE", "PLAN", "VERSION", "SINCE"],
+    ["ORGANISATION", "APPLICATION", "STATE", "PLAN", "VERSION", "IN 30 DAYS", "SINCE"],
     subscribers.map((one) => [
       cleanText(one.organizationName),
       cleanText(one.applicationName),
       one.status,
       one.planId ?? "-",
       one.version ?? "latest",
+      String(one.executions30d),
       one.createdAt,
     ]),
     `Nobody has subscribed to ${name} yet.`,

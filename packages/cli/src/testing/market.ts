@@ -155,6 +155,7 @@ export function createMarket(services: readonly Service[]): Handlers {
         version: "1",
         planId: "pro",
         planRevision: 2,
+        executions30d: 1234,
         createdAt: AT,
       };
       return { status: 200, body: { items: [subscriber], nextCursor: null } };

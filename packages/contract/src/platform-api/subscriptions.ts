@@ -95,6 +95,11 @@ const SubscriberSchema = Type.Object(
     version: Version,
     planId: Nullable(PlanId, { description: "Its plan; null: none" }),
     planRevision: Nullable(Type.Integer(), { description: "The revision of the plan; null: no plan" }),
+    executions30d: Type.Integer({
+      minimum: 0,
+      description:
+        "Executions that it has started in the last 30 days (UTC, today included) and that have ended",
+    }),
     createdAt: Timestamp("When it was created"),
   },
   { title: "Subscriber", description: "A subscription as the provider of the service sees it" },

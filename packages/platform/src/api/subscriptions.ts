@@ -142,6 +142,7 @@ function toSubscriberBody(subscriber: SubscriberRecord): Subscriber {
     version: subscriber.version,
     planId: subscriber.planId,
     planRevision: subscriber.planRevision,
+    executions30d: subscriber.recentExecutions,
     createdAt: formatTimestamp(subscriber.createdAt),
   };
 }

@@ -51,6 +51,8 @@ export interface SubscriberRecord extends Pick<
   readonly applicationName: string;
   readonly planId: string | null;
   readonly planRevision: number | null;
+  /** Executions that have ended, of those started in the last 30 days. */
+  readonly recentExecutions: number;
 }
 
 /** Active subscriptions of the applications of organisations. */
@@ -186,6 +188,15 @@ async function findSubscription(
   return row ? toRecord(row) : null;
 }
 
+const RECENT_DAYS = 30;
+
+/** SQL: by subscription and day, as the index of usage has them; what is not added to its day yet is of the last minute. */
+const RECENT_EXECUTIONS = `(select coalesce(sum(u.succeeded + u.failed + u.unknown), 0)::float8 from (
+          select d.succeeded, d.failed, d.unknown from days
+          join usage_day d on d.organisation_id = a.organisation_id and d.day = days.day and d.owner_id = b.id
+          union all select d.succeeded, d.failed, d.unknown from usage_entry d where d.owner_id = b.id and d.day in (select day from days)
+        ) u)`;
+
 async function listSubscribers(
   database: Database,
   organisationId: string,
@@ -195,9 +206,10 @@ async function listSubscribers(
   const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
   if (!isUuid(serviceKey)) return { items: [], nextCursor: null };
   const rows = await database.query<SubscriberRecord>({
-    text: `select b.id, b.paused_at is not null as "isPaused", ${FOLLOWED} as version, o.name as "organisationName",
+    text: `with days as materialized (select (now() at time zone 'UTC')::date - n as day from generate_series(0, ${RECENT_DAYS - 1}) n)
+      select b.id, b.paused_at is not null as "isPaused", ${FOLLOWED} as version, o.name as "organisationName",
         a.name as "applicationName", p.slug as "planId", p.revision as "planRevision",
-        ${selectMilliseconds("b.created_at")} as "createdAt"
+        ${selectMilliseconds("b.created_at")} as "createdAt", ${RECENT_EXECUTIONS} as "recentExecutions"
       from service s join subscription b on b.service_key = s.key join application a on a.id = b.application_id
       join organisation o on o.id = a.organisation_id left join plan p on p.id = b.plan_id
       where s.organisation_id = $1 and s.key = $2 and b.cancelled_at is null and ($3::uuid is null or b.id < $3)

@@ -6,6 +6,7 @@ import type { Column } from "../../table/data-table.tsx";
 import { useRefusal } from "../../ui/can.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Time } from "../../ui/time.tsx";
+import { formatCount } from "../../util/units.ts";
 
 /** Who has subscribed to a service. */
 export function Subscribers({ serviceKey }: { readonly serviceKey: string }) {
@@ -40,6 +41,12 @@ const COLUMNS: readonly Column<Subscriber>[] = [
   { id: "plan", label: "Plan", cell: describePlan },
   { id: "version", label: "Version", cell: ({ version }) => version ?? "the latest" },
   { id: "state", label: "State", cell: ({ status }) => <Badge>{STATES[status]}</Badge> },
+  {
+    id: "executions",
+    label: "Executions in 30 days",
+    align: "end",
+    cell: ({ executions30d }) => formatCount(executions30d),
+  },
   { id: "since", label: "Since", cell: ({ createdAt }) => <Time at={createdAt} />, priority: 3 },
 ];
 
