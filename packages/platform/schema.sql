@@ -499,6 +499,7 @@ create table listing (
   description text,
   search tsvector generated always as (to_tsvector('simple'::regconfig, "left"(description, 10000))) stored,
   revision integer not null default 1,
+  shares_figures boolean not null default false,
   constraint listing_service FOREIGN KEY (service_key) REFERENCES service(key),
   constraint listing_pkey PRIMARY KEY (service_key)
 );
@@ -802,6 +803,15 @@ create table service (
   constraint service_name_unique UNIQUE (organisation_id, name)
 );
 CREATE INDEX service_organisation ON public.service USING btree (organisation_id, key);
+
+create table service_day (
+  service_key uuid not null,
+  day date not null,
+  succeeded integer not null,
+  failed integer not null,
+  runs jsonb not null,
+  constraint service_day_pkey PRIMARY KEY (service_key, day)
+);
 
 create table service_policy (
   service_key uuid not null,

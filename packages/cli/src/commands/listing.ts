@@ -29,6 +29,13 @@ export const listingCommand = defineCommand({
     contact: { kind: "text", placeholder: "text", description: "An email address or an https URL" },
     icon: { kind: "text", placeholder: "path", description: "Image: PNG, JPEG or WebP, at most 12 KB" },
     example: { kind: "text", placeholder: "path", description: "JSON file with the body of a start to try" },
+    figures: {
+      kind: "text",
+      placeholder: "whether",
+      choices: ["share", "hide"],
+      description:
+        "Whether others see how many executions of other organisations succeed, and their median run time, from 20 in 30 days on",
+    },
     clear: {
       kind: "text",
       placeholder: "list",
@@ -86,11 +93,12 @@ interface ListingOptions {
   readonly contact: string | undefined;
   readonly icon: string | undefined;
   readonly example: string | undefined;
+  readonly figures: string | undefined;
 }
 
 /** @throws UserError INPUT_INVALID for a file that is none */
 async function readChange(context: CommandContext, options: ListingOptions): Promise<Change> {
-  const { title, summary, tags, contact, icon, example } = options;
+  const { title, summary, tags, contact, icon, example, figures } = options;
   return {
     ...(title === undefined ? {} : { title }),
     ...(summary === undefined ? {} : { summary }),
@@ -98,6 +106,7 @@ async function readChange(context: CommandContext, options: ListingOptions): Pro
     ...(contact === undefined ? {} : { contact }),
     ...(icon === undefined ? {} : { icon: await readIcon(context, icon) }),
     ...(example === undefined ? {} : { exampleInput: await readExample(context, example) }),
+    ...(figures === undefined ? {} : { sharesFigures: figures === "share" }),
   };
 }
 
@@ -149,12 +158,13 @@ function parseJson(path: string, text: string): unknown {
 }
 
 function printListing({ output }: CommandContext, listing: Listing): void {
-  const { title, summary, tags, contact, icon, exampleInput, changedAt } = listing;
+  const { title, summary, tags, contact, icon, exampleInput, sharesFigures, changedAt } = listing;
   output.print(`Title    ${cleanText(title)}`);
   output.print(`Summary  ${cleanText(summary) || "-"}`);
   output.print(`Tags     ${tags.join(", ") || "-"}`);
   output.print(`Contact  ${cleanText(contact ?? "-")}`);
   output.print(`Icon     ${icon === null ? "-" : "yes"}`);
   output.print(`Example  ${exampleInput === null ? "-" : "yes"}`);
+  output.print(`Figures  ${sharesFigures ? "shared" : "not shared"}`);
   output.print(`Changed  ${changedAt ?? "never: the title is the service's name"}`);
 }

@@ -73,9 +73,18 @@ test("a listing is shown, changed in part, and what is named is taken away", asy
     contact: null,
     icon: `data:image/png;base64,${Buffer.from("an image").toString("base64")}`,
     exampleInput: { data: { n: 1 } },
+    sharesFigures: false,
     // What was changed is that of the revision that was read.
     revision: 2,
   });
+});
+
+test("figures are shared and hidden by the listing, and what else is changed leaves that as it is", async () => {
+  await deploy();
+  expect((await call("listing", "--figures", "share")).stdout).toContain("Figures  shared\n");
+  expect((await call("listing", "--summary", "Long ones")).stdout).toContain("Figures  shared\n");
+  expect((await call("listing", "--figures", "hide")).stdout).toContain("Figures  not shared\n");
+  expect((await call("listing", "--figures", "maybe")).exitCode).toBe(2);
 });
 
 test.each([
@@ -160,6 +169,7 @@ test("services are searched by words and tags, and shown, without control charac
   expect(found.stdout).toContain(OFFERED_KEY);
   expect(found.stdout).not.toContain("\u001b");
   expect(found.stdout).toContain("from 5 EUR a month + 0.01 EUR a CPU-second");
+  expect(found.stdout).toMatch(/98 % +1\.4 s/u);
   const ordered = await call("marketplace", "search", "--sort", "price", "--json");
   const everything = await call("marketplace", "search", "--json");
   expect(JSON.parse(ordered.stdout)).toEqual((JSON.parse(everything.stdout) as unknown[]).toReversed());
@@ -168,6 +178,7 @@ test("services are searched by words and tags, and shown, without control charac
   expect((await call("marketplace", "search", "--sort", "colour")).exitCode).toBe(2);
   expect((await call("marketplace", "search", "nothing")).stdout).toBe("No service was found.\n");
   const shown = await call("marketplace", "show", OFFERED_KEY);
+  expect(shown.stdout).toContain("Ran       98 % succeeded in 30 days, median 1.4 s\n");
   expect(shown.stdout).toContain(`platform subscribe ${OFFERED_KEY} APPLICATION`);
   expect(shown.stdout).not.toContain("\u001b");
   expect((await call("marketplace", "show", "nothing")).exitCode).toBe(1);

@@ -42,13 +42,15 @@ export const searchMarketplaceCommand = defineCommand({
     };
     const found = await readAllPages((query) => client.listMarketplace({ query: { ...query, ...filter } }));
     context.output.printTable(
-      ["NAME", "TITLE", "PROVIDER", "LATEST", "PRICE", "KEY"],
+      ["NAME", "TITLE", "PROVIDER", "LATEST", "PRICE", "SUCCEEDED", "MEDIAN", "KEY"],
       found.map((card) => [
         cleanText(card.serviceName),
         cleanText(card.title),
         describeProvider(card),
         card.latestVersion,
         describePrice(card),
+        card.figures === null ? "-" : `${card.figures.successPercent} %`,
+        describeRun(card.figures),
         card.serviceKey,
       ]),
       "No service was found.",
@@ -68,6 +70,12 @@ function describePrice({ priceFrom, hasOtherPrices }: MarketplaceCard): string {
   const price = formatPrice(priceFrom);
   if (!hasOtherPrices) return price;
   return price === "free" ? "free, or paid plans" : `from ${price}`;
+}
+
+function describeRun(figures: MarketplaceCard["figures"]): string {
+  const median = figures?.medianRunMs ?? null;
+  if (median === null) return "-";
+  return median < 1_000 ? `${median} ms` : `${Number((median / 1_000).toPrecision(2))} s`;
 }
 
 /** `platform marketplace show`: one service with its plans and versions. */
@@ -100,6 +108,10 @@ function printEntry(context: CommandContext, entry: MarketplaceEntry): void {
   if (entry.tags.length > 0) output.print(`Tags      ${entry.tags.join(", ")}`);
   if (entry.contact !== null) output.print(`Contact   ${cleanText(entry.contact)}`);
   output.print(`Kept      results for ${entry.resultDays} days, logs for ${entry.logDays}`);
+  if (entry.figures !== null) {
+    const { successPercent } = entry.figures;
+    output.print(`Ran       ${successPercent} % succeeded in 30 days, median ${describeRun(entry.figures)}`);
+  }
   printPlans(context, entry.plans);
   output.print(`Next      platform subscribe ${entry.serviceKey} APPLICATION`);
 }

@@ -4,7 +4,7 @@ import type { VersionDetails } from "@platform/contract/platform-api/services";
 import type { BodyOf } from "../api/client.ts";
 import { useChange } from "../api/queries.ts";
 import { ExampleField } from "./example-field.tsx";
-import { TagsField, TextField } from "./fields.tsx";
+import { CheckField, TagsField, TextField } from "./fields.tsx";
 import type { FormValues } from "./form-values.ts";
 import { IconField } from "./icon-field.tsx";
 import { MarkdownField } from "./markdown-field.tsx";
@@ -70,6 +70,11 @@ export function EditListing(props: EditListingProps) {
       />
       <IconField name="icon" label="Icon" />
       <ExampleField name="exampleInput" ofProject={example} />
+      <CheckField
+        name="sharesFigures"
+        label="Show others how it runs"
+        description="How many executions of other organisations succeeded in the last 30 days, and their median run time. From 20 executions on"
+      />
     </SchemaBackedForm>
   );
 }

@@ -50,6 +50,11 @@ const Details = {
   exampleInput: Nullable(ExampleInput, { description: "The body of a start to try; null: none" }),
 };
 
+const SharesFigures = Type.Boolean({
+  description:
+    "Whether others see how it runs for other organisations (`figures` in the marketplace); default: false",
+});
+
 const Description = Nullable(Type.String({ minLength: 1, maxLength: 65_536 }), {
   description:
     "Markdown that is shown instead of the latest version's `descriptionFile`; null: that file is shown",
@@ -61,6 +66,7 @@ const ListingSchema = Type.Object(
     ...Shown,
     ...Details,
     description: Description,
+    sharesFigures: SharesFigures,
     revision: Type.Integer({ description: "Counts from 1; 0: nobody has written it yet" }),
     changedAt: Nullable(Timestamp("When it was changed"), {
       description:
@@ -83,11 +89,32 @@ const PutListingSchema = Type.Object(
     contact: Type.Optional(Details.contact),
     exampleInput: Type.Optional(Details.exampleInput),
     description: Type.Optional(Description),
+    sharesFigures: Type.Optional(SharesFigures),
   },
   {
     additionalProperties: false,
     title: "PutListingRequest",
     description: "The whole listing: what is absent is empty",
+  },
+);
+
+const FiguresSchema = Type.Object(
+  {
+    successPercent: Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      description:
+        "How many of 100 executions have succeeded, rounded down. Executions that never ran, were cancelled, or were failed by the platform do not count",
+    }),
+    medianRunMs: Nullable(Type.Integer({ minimum: 0 }), {
+      description:
+        "Half of those that succeeded ran no longer, in milliseconds, at most a tenth off; null: fewer than 20 have succeeded",
+    }),
+  },
+  {
+    title: "ServiceFigures",
+    description:
+      "What became of executions that organisations other than the provider have started, in the 30 days (UTC) before today",
   },
 );
 
@@ -105,6 +132,10 @@ const Card = {
       "Prices of its cheapest plan: one that is free, else by the fee of a month, then by execution and CPU-second; of several currencies the first by name, since amounts are not converted. null: it has no plan, which only what is published internally can be",
   }),
   hasOtherPrices: Type.Boolean({ description: "Whether one of its plans has other prices than these" }),
+  figures: Nullable(FiguresSchema, {
+    description:
+      "How it runs for others; null: its provider does not share it, or fewer than 20 executions count",
+  }),
 };
 
 /** A service in a list of the marketplace. */

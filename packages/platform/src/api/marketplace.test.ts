@@ -87,6 +87,7 @@ describe("a listing", () => {
       contact: null,
       exampleInput: null,
       description: null,
+      sharesFigures: false,
       revision: 0,
       changedAt: null,
     });
@@ -98,6 +99,7 @@ describe("a listing", () => {
       contact: "ada@example.org",
       exampleInput: { data: { n: 3, deep: [1, { x: null }] } },
       description: "# Fresh\n\nNumbers of *today*.",
+      sharesFigures: true,
     };
     await call(provider, `PUT ${path}`, listing);
     expect((await call(provider, `GET ${path}`)).body).toEqual({
@@ -111,6 +113,7 @@ describe("a listing", () => {
       tags: [],
       icon: null,
       description: null,
+      sharesFigures: false,
     });
   });
 
@@ -241,6 +244,34 @@ describe("the marketplace", () => {
     ]);
   });
 
+  test("shows how a service ran for others only where its provider says so, of whole days, from 20 executions on", async () => {
+    const { serviceKey } = await offer("figured", { title: "Figured", sharesFigures: true });
+    const note = async (daysAgo: number, succeeded: number, failed: number) =>
+      await home.database.query({
+        text: `insert into service_day values ($1, (now() at time zone 'UTC')::date - $2::int, $3, $4, jsonb_build_object('40', $3::int))`,
+        values: [serviceKey, daysAgo, succeeded, failed],
+      });
+    const read = async () => {
+      const [entry, list] = [
+        await call(consumer, `GET /marketplace/${serviceKey}`),
+        await call(consumer, "GET /marketplace?q=figured"),
+      ];
+      expect(list.body["items"]).toMatchObject([{ figures: entry.body["figures"] }]);
+      return entry.body["figures"];
+    };
+    expect(await read()).toBeNull();
+    await note(0, 500, 0);
+    await note(31, 500, 0);
+    await note(30, 10, 9);
+    expect(await read()).toBeNull();
+    await note(1, 0, 1);
+    expect(await read()).toEqual({ successPercent: 50, medianRunMs: null });
+    await note(2, 19, 0);
+    expect(await read()).toEqual({ successPercent: 74, medianRunMs: 1_117 });
+    await call(provider, `PUT /services/${serviceKey}/listing`, { title: "Figured" });
+    expect(await read()).toBeNull();
+  });
+
   test("refuses the cursor of one order in another", async () => {
     for (const name of ["cursor-1", "cursor-2"]) await offer(name);
     const { body } = await call(consumer, "GET /marketplace?sort=name&limit=1");
@@ -309,6 +340,7 @@ describe("the marketplace", () => {
       hasFreePlan: true,
       priceFrom: { currency: null, monthly: "0", perExecution: "0", perCpuSecond: "0" },
       hasOtherPrices: false,
+      figures: null,
       description: "# Hello",
       versions: [
         { version: "2.0.0", createdAt: expect.any(String) },

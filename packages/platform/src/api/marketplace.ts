@@ -16,7 +16,15 @@ import { createClientHandlers } from "./clients.ts";
 import type { ClientDeps } from "./clients.ts";
 import { toPlanBody } from "./plans.ts";
 
-const EMPTY = { summary: "", tags: [], contact: null, icon: null, exampleInput: null, description: null };
+const EMPTY = {
+  summary: "",
+  tags: [],
+  contact: null,
+  icon: null,
+  exampleInput: null,
+  description: null,
+  sharesFigures: false,
+};
 
 /** For how many days the platform keeps executions. */
 export interface KeptByPlatform {

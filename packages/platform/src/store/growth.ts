@@ -81,6 +81,10 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   schedule_run: { bounds: [], rest: "The last hundred of each schedule, and those that are being started." },
   service: { bounds: ["services"], rest: "None." },
   service_policy: { bounds: [], rest: "The last 100 revisions for each service." },
+  service_day: {
+    bounds: [],
+    rest: "One for each service and day on which others have called it; removed after 40 days.",
+  },
   session: { bounds: ["sessions"], rest: ENDED },
   sign_in_attempt: {
     bounds: [],

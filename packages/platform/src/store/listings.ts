@@ -22,6 +22,8 @@ export interface ListingTerms {
   readonly exampleInput: ExampleInput | null;
   /** Markdown; null: that of the latest version is shown. */
   readonly description: string | null;
+  /** Whether others see how it runs (service-figures.ts). */
+  readonly sharesFigures: boolean;
 }
 
 /** A listing; of a service that has none: its name, and nothing else. */
@@ -57,7 +59,7 @@ export const SHOWN_COLUMNS = `coalesce(l.title, s.name) as title, coalesce(l.sum
   coalesce(l.tags, '{}') as tags, l.icon`;
 
 const COLUMNS = `${SHOWN_COLUMNS}, l.contact, l.example_input as "exampleInput", l.description,
-  coalesce(l.revision, 0) as revision, ${selectMilliseconds("l.changed_at")} as "changedAt"`;
+  coalesce(l.shares_figures, false) as "sharesFigures", coalesce(l.revision, 0) as revision, ${selectMilliseconds("l.changed_at")} as "changedAt"`;
 
 /** The store of listings in PostgreSQL. */
 export function createListingStore(database: Database): ListingStore {
@@ -95,8 +97,8 @@ async function putListing(
   if (found === null) return null;
   const values = [serviceKey, ...listValues(terms)];
   const [{ isSame } = { isSame: false }] = await run<{ readonly isSame: boolean }>({
-    text: `select (l.title, l.summary, l.tags, l.contact, l.icon, l.example_input, l.description)
-        is not distinct from ($2, $3, $4::text[], $5, $6, $7::jsonb, $8) as "isSame"
+    text: `select (l.title, l.summary, l.tags, l.contact, l.icon, l.example_input, l.description, l.shares_figures)
+        is not distinct from ($2, $3, $4::text[], $5, $6, $7::jsonb, $8, $9) as "isSame"
       from listing l where l.service_key = $1`,
     values,
   });
@@ -107,11 +109,11 @@ async function putListing(
   if (replaces !== undefined && replaces !== found.revision)
     throw refuseStale("listing", found.revision, replaces);
   await run({
-    text: `insert into listing as l (service_key, title, summary, tags, contact, icon, example_input, description)
-      values ($1, $2, $3, $4::text[], $5, $6, $7::jsonb, $8)
+    text: `insert into listing as l (service_key, title, summary, tags, contact, icon, example_input, description, shares_figures)
+      values ($1, $2, $3, $4::text[], $5, $6, $7::jsonb, $8, $9)
       on conflict (service_key) do update set title = excluded.title, summary = excluded.summary, tags = excluded.tags,
         contact = excluded.contact, icon = excluded.icon, example_input = excluded.example_input,
-        description = excluded.description, revision = l.revision + 1, changed_at = now()
+        description = excluded.description, shares_figures = excluded.shares_figures, revision = l.revision + 1, changed_at = now()
       returning l.service_key`,
     values,
     audited: ["listing.put"],
@@ -120,7 +122,7 @@ async function putListing(
 }
 
 function listValues(terms: ListingTerms): readonly unknown[] {
-  const { title, summary, tags, contact, icon, exampleInput, description } = terms;
+  const { title, summary, tags, contact, icon, exampleInput, description, sharesFigures } = terms;
   const example = exampleInput === null ? null : JSON.stringify(exampleInput);
-  return [title, summary, tags, contact, icon, example, description];
+  return [title, summary, tags, contact, icon, example, description, sharesFigures];
 }

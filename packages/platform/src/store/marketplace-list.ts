@@ -4,6 +4,8 @@ import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 import { SHOWN_COLUMNS } from "./listings.ts";
 import type { CardRecord } from "./marketplace.ts";
+import { SELECT_FIGURES, toFigures } from "./service-figures.ts";
+import type { FigureSums } from "./service-figures.ts";
 
 /** What is searched for. */
 export interface MarketplaceSearch extends PageRequest {
@@ -46,7 +48,7 @@ export const CARD_COLUMNS = `s.key as "serviceKey", s.name as "serviceName", o.n
   exists (select 1 ${CURRENT_PLANS} and p.currency is null) as "hasFreePlan",
   (select jsonb_build_object('currency', p.currency, 'monthly', trim_scale(p.monthly_fee)::text,
     'perExecution', trim_scale(p.per_execution)::text, 'perCpuSecond', trim_scale(p.per_cpu_second)::text) from (${CHEAPEST}) p) as "priceFrom",
-  (select count(distinct (${PRICES})) > 1 ${CURRENT_PLANS}) as "hasOtherPrices"`;
+  (select count(distinct (${PRICES})) > 1 ${CURRENT_PLANS}) as "hasOtherPrices", (${SELECT_FIGURES}) as figures`;
 
 /** What the words are looked for in; the weights are those of `ts_rank`. */
 const SEARCHED = `setweight(to_tsvector('simple', concat_ws(' ', s.name, l.title, array_to_string(l.tags, ' '))), 'A')
@@ -112,6 +114,11 @@ const ORDERS: Readonly<Record<NonNullable<MarketplaceSearch["sort"]> | "match", 
 /** Lower case may be longer than the 120 characters of a title. */
 const LONGEST_TITLE = 400;
 
+type ListedRow = Omit<CardRecord, "figures"> & {
+  readonly figures: FigureSums;
+  readonly sortKeys: readonly string[];
+};
+
 /** Services that an organisation can subscribe to, page after page. */
 export async function listOffers(
   database: Database,
@@ -125,13 +132,19 @@ export async function listOffers(
   const checks = [(text: string) => text === kind, ...keys.map(({ isOne }) => isOne), isUuid];
   const [, ...after] = decodeCursor(cursor, checks) ?? [];
   if (query === null) return { items: [], nextCursor: null };
-  const rows = await database.query<CardRecord & { readonly sortKeys: readonly string[] }>({
+  const rows = await database.query<ListedRow>({
     text: describeList(kind, after.length > 0),
     values: [organisationId, query ?? null, tag ?? null, isFree, limit + 1, ...after],
     idempotent: true,
   });
   const page = cutPage(rows, limit, (row) => [kind, ...row.sortKeys, row.serviceKey]);
-  return { ...page, items: page.items.map(({ sortKeys: _sortKeys, ...card }) => card) };
+  return {
+    ...page,
+    items: page.items.map(({ sortKeys: _sortKeys, figures, ...card }) => ({
+      ...card,
+      figures: toFigures(figures),
+    })),
+  };
 }
 
 /** The page is chosen by keys alone: icons and prices are read of what is on it. */

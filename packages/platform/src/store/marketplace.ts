@@ -8,9 +8,14 @@ import { CARD_COLUMNS, OFFERED, listOffers } from "./marketplace-list.ts";
 import type { MarketplaceSearch } from "./marketplace-list.ts";
 import { readCurrent } from "./plans.ts";
 import type { PlanRecord } from "./plans.ts";
+import { toFigures } from "./service-figures.ts";
+import type { FigureSums, ServiceFigures } from "./service-figures.ts";
 
 /** A service that can be subscribed to, as lists show it. */
-export interface CardRecord extends Omit<ListingTerms, "contact" | "exampleInput" | "description"> {
+export interface CardRecord extends Omit<
+  ListingTerms,
+  "contact" | "exampleInput" | "description" | "sharesFigures"
+> {
   readonly serviceKey: string;
   readonly serviceName: string;
   readonly providerName: string;
@@ -24,6 +29,8 @@ export interface CardRecord extends Omit<ListingTerms, "contact" | "exampleInput
   readonly priceFrom: PriceRecord | null;
   /** Whether a current plan has other prices than these. */
   readonly hasOtherPrices: boolean;
+  /** How it ran in the last 30 days; null: its provider does not say so, or there were too few executions. */
+  readonly figures: ServiceFigures | null;
 }
 
 /** What a plan costs, as `PlanTerms` has it. */
@@ -130,7 +137,9 @@ async function findOffer(
   serviceKey: string,
 ): Promise<EntryRecord | null> {
   if (!isUuid(serviceKey)) return null;
-  const [row] = await database.query<Omit<EntryRecord, "plans" | "versions" | "subscriptions">>({
+  const [row] = await database.query<
+    Omit<EntryRecord, "plans" | "versions" | "subscriptions" | "figures"> & { readonly figures: FigureSums }
+  >({
     text: `select ${CARD_COLUMNS}, l.contact, l.example_input as "exampleInput", coalesce(l.description, v.description) as description,
         s.result_days as "resultDays", s.log_days as "logDays", v.input_schema as "inputSchema", v.output_schema as "outputSchema" ${OFFERED} and s.key = $2`,
     values: [organisationId, serviceKey],
@@ -144,6 +153,7 @@ async function findOffer(
   ]);
   return {
     ...row,
+    figures: toFigures(row.figures),
     inputSchema: readStoredSchema(row.inputSchema),
     outputSchema: readStoredSchema(row.outputSchema),
     versions,

@@ -4,6 +4,7 @@ import type { LoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { describePriceFrom } from "../../util/plan-words.ts";
+import { describeFigures } from "./figures.ts";
 import { ORDERS } from "./orders.ts";
 import type { OfferOrder } from "./orders.ts";
 import "./marketplace.css";
@@ -55,6 +56,11 @@ function Card({ of: one }: { readonly of: MarketplaceCard }) {
         </div>
       </Group>
       {one.summary !== "" && <Text fz="sm">{one.summary}</Text>}
+      {one.figures !== null && (
+        <Text fz="sm" c="dimmed">
+          {describeFigures(one.figures)}
+        </Text>
+      )}
       <Group gap={6} mt="auto">
         {one.publication === "internal" && (
           <Badge title="Only applications of this organisation can subscribe.">Internal</Badge>

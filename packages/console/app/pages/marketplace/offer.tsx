@@ -7,6 +7,7 @@ import { CopyLine } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { Time } from "../../ui/time.tsx";
+import { describeFigures } from "./figures.ts";
 
 /** Who provides a service, and what is kept of its executions. */
 export function OfferFacts({ of: one }: { readonly of: MarketplaceEntry }) {
@@ -17,6 +18,8 @@ export function OfferFacts({ of: one }: { readonly of: MarketplaceEntry }) {
         Provider: `${one.providerName} (${one.providerSlug})`,
         Service: `${one.serviceName} ${one.latestVersion}`,
         Key: <CopyLine text={one.serviceKey} what="key of the service" />,
+        "In 30 days":
+          one.figures === null ? undefined : `${describeFigures(one.figures)}, of executions of others`,
         Contact: one.contact === null ? undefined : <Contact at={one.contact} />,
         "Results are kept": formatDays(one.resultDays),
         "Logs are kept": formatDays(one.logDays),

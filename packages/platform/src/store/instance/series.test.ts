@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { SUCCEEDED, createExecution } from "@platform/engine/testing/execution-fixtures";
+import {
+  FAILED,
+  SUCCEEDED,
+  VANISHED,
+  createExecution,
+  createOwner,
+} from "@platform/engine/testing/execution-fixtures";
 import type { Claim } from "@platform/engine/store/execution-store";
 import { createTestService, createTestUser } from "../../testing/fixtures.ts";
 import { createTestInstance } from "../../testing/instance.ts";
@@ -102,6 +108,40 @@ test("an execution that was removed before is counted, without its times", async
   await run("delete from execution");
   await rollUp();
   expect(await readHour()).toMatchObject({ started: 1, waitP50: null });
+});
+
+test("ends of executions of other organisations are in the day of the service, but for what never ran, was cancelled or failed by the platform", async () => {
+  await run("delete from service_day");
+  const [{ own } = { own: "" }] = await scene.home.database.query<{ own: string }>({
+    text: "select s.organisation_id as own from version v join service s on s.key = v.service_key where v.id = $1",
+    values: [versionId],
+  });
+  const owner = createOwner();
+  const owners = [
+    ...Array.from({ length: 6 }, () => owner),
+    { ...createOwner(), organisationId: own },
+    { kind: "organisation", id: own, organisationId: own } as const,
+  ];
+  const made = owners.map((one) => createExecution({ versionId, owner: one }));
+  for (const one of made) await scene.store.create(one);
+  await scene.store.cancel(made[0]?.id ?? "", owner.id);
+  const outcomes = [
+    SUCCEEDED,
+    SUCCEEDED,
+    FAILED,
+    VANISHED,
+    { status: "FAILED", code: "CANCELLED", detail: "no" } as const,
+  ];
+  const claims = await claim(8);
+  expect(claims).toHaveLength(7);
+  for (const one of claims)
+    await scene.store.finish(one, (one.owner.id === owner.id ? outcomes.shift() : undefined) ?? SUCCEEDED);
+  await Promise.all([rollUp(), rollUp()]);
+  const [day] = await run(
+    "select succeeded, failed, (select sum(value::int)::int from jsonb_each_text(runs)) as runs from service_day",
+  );
+  expect(day).toEqual({ succeeded: 2, failed: 1, runs: 2 });
+  expect(await run("select 1 from service_day")).toHaveLength(1);
 });
 
 test("minutes are kept for eight days", async () => {

@@ -1,5 +1,6 @@
 import type { Database } from "../../postgres/database.ts";
 import { isQueued } from "../executions/queue-rows.ts";
+import { IS_UNCOUNTED } from "../executions/hold.ts";
 import { lookUp } from "../executions/lookup.ts";
 import { selectClass } from "./lengths.ts";
 import type { LengthCounts } from "./lengths.ts";
@@ -27,6 +28,8 @@ export interface SeriesRange {
 
 /** For how long minutes are kept. */
 const KEPT = "interval '8 days'";
+/** Longer than any question reaches. */
+const DAYS_KEPT = 40;
 /** Changes of state in one statement. */
 const AT_ONCE = 20_000;
 
@@ -38,7 +41,27 @@ const count = (name: string) => `(select coalesce(jsonb_object_agg(c.class, c.n)
       select f.${name} as class, count(*)::int as n from facts f where f.minute = g.minute and f.${name} is not null group by 1) c)`;
 
 /**
- * Adds the changes of state behind the mark to their minutes, and moves the mark, in one statement: whenever it is killed, both have happened
+ * SQL: whether a change of state `f` of an execution `e` is an end that tells others how the service runs: of an execution that another
+ * organisation has started, that ran, and that neither the platform nor its caller has ended.
+ */
+const IS_TOLD = `f.status not in ('PENDING', 'RUNNING') and f.organisation_id <> f.provider_id
+        and f.code is distinct from 'CANCELLED' and not coalesce(e.is_uncounted, true)`;
+
+/** CTEs, after `facts`: add them to the days of services. */
+const ADD_DAYS = `told as materialized (
+    select service_key, day, status = 'SUCCEEDED' as has_succeeded, case status when 'SUCCEEDED' then ran end as class, count(*)::int as n
+    from facts where is_told group by 1, 2, 3, 4
+  ), told_days as (
+    insert into service_day as m (service_key, day, succeeded, failed, runs)
+    select service_key, day, coalesce(sum(n) filter (where has_succeeded), 0), coalesce(sum(n) filter (where not has_succeeded), 0),
+      coalesce(jsonb_object_agg(class, n) filter (where class is not null), '{}')
+    from told group by service_key, day
+    on conflict (service_key, day) do update set succeeded = m.succeeded + excluded.succeeded, failed = m.failed + excluded.failed,
+      runs = ${merge("runs")}
+  )`;
+
+/**
+ * Adds the changes of state behind the mark to their minutes and days, and moves the mark, in one statement: whenever it is killed, both have happened
  * or neither. Where two run at the same time, one of them finds the mark held and does nothing. Each execution is looked up by its key.
  */
 const ROLL_UP = `with mark as materialized (
@@ -46,12 +69,12 @@ const ROLL_UP = `with mark as materialized (
   ), events as materialized (
     select f.* from feed_event f where f.position > (select position from mark) order by f.position limit ${AT_ONCE}
   ), facts as materialized (
-    select date_trunc('minute', f.at) as minute, f.status,
+    select date_trunc('minute', f.at) as minute, f.status, f.service_key, (f.at at time zone 'UTC')::date as day, ${IS_TOLD} as is_told,
       case when f.status = 'RUNNING' and e.retried = 0
         then ${selectClass("(extract(epoch from f.at - greatest(e.created_at, e.start_at)) * 1000)::float8")} end as wait,
       case when f.status not in ('PENDING', 'RUNNING') and e.started_at is not null
         then ${selectClass("(extract(epoch from e.ended_at - e.started_at) * 1000)::float8")} end as ran
-    from events f left join lateral (select * from execution e where ${lookUp("e", "f.execution_id")}) e on true
+    from events f left join lateral (select *, ${IS_UNCOUNTED} as is_uncounted from execution e where ${lookUp("e", "f.execution_id")}) e on true
   ), gathered as (
     select minute, count(*) filter (where status = 'RUNNING')::int as started,
       count(*) filter (where status not in ('PENDING', 'RUNNING'))::int as finished from facts group by minute
@@ -60,7 +83,7 @@ const ROLL_UP = `with mark as materialized (
     select g.minute, g.started, g.finished, ${count("wait")}, ${count("ran")} from gathered g
     on conflict (minute) do update set started = m.started + excluded.started, finished = m.finished + excluded.finished,
       waits = ${merge("waits")}, runs = ${merge("runs")}
-  ), moved as (
+  ), ${ADD_DAYS}, moved as (
     update instance_mark set position = (select max(position) from events)
     where name = 'series' and exists (select 1 from events)
   )
@@ -82,6 +105,10 @@ export async function rollUpSeries(database: Pick<Database, "query">): Promise<v
   }
   await database.query({
     text: `delete from instance_minute where minute < now() - ${KEPT}`,
+    idempotent: true,
+  });
+  await database.query({
+    text: `delete from service_day where day < (now() at time zone 'UTC')::date - ${DAYS_KEPT}`,
     idempotent: true,
   });
 }
