@@ -128,7 +128,7 @@ describe("the statuses and codes of an operation", () => {
       201: [],
       400: ["INVALID_INPUT", "INVALID_JSON"],
       401: ["UNAUTHENTICATED"],
-      403: ["NOT_SUBSCRIBED"],
+      403: ["NOT_SUBSCRIBED", "SUBSCRIPTION_ENDED"],
       404: ["SERVICE_NOT_FOUND"],
       406: ["NOT_ACCEPTABLE"],
       408: ["REQUEST_TIMEOUT"],

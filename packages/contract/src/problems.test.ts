@@ -16,6 +16,7 @@ const PUBLISHED = [
   ["INVALID_CREDENTIALS", 401, false],
   ["FORBIDDEN", 403, false],
   ["NOT_SUBSCRIBED", 403, false],
+  ["SUBSCRIPTION_ENDED", 403, false],
   ["NOT_FOUND", 404, false],
   ["SERVICE_NOT_FOUND", 404, false],
   ["EXECUTION_NOT_FOUND", 404, false],

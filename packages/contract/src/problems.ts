@@ -57,6 +57,11 @@ export const PROBLEMS = {
     detail: "The application has no active subscription to this service.",
     retryable: false,
   },
+  SUBSCRIPTION_ENDED: {
+    status: 403,
+    detail: "The provider of the service has ended the subscription: it starts nothing any more.",
+    retryable: false,
+  },
   NOT_SHARED: {
     status: 403,
     detail:

@@ -154,7 +154,14 @@ const BATCHES = {
         },
       },
     },
-    problems: ["VERSION_RETIRED", "IDEMPOTENCY_CONFLICT", "CONFLICT", "RESULT_EXPIRED", "RATE_LIMITED"],
+    problems: [
+      "SUBSCRIPTION_ENDED",
+      "VERSION_RETIRED",
+      "IDEMPOTENCY_CONFLICT",
+      "CONFLICT",
+      "RESULT_EXPIRED",
+      "RATE_LIMITED",
+    ],
   },
   getBatch: {
     ...READS,
@@ -228,6 +235,7 @@ export const SERVICE_API = {
       },
     },
     problems: [
+      "SUBSCRIPTION_ENDED",
       "VERSION_RETIRED",
       "DATA_REFERENCE_INVALID",
       "IDEMPOTENCY_CONFLICT",

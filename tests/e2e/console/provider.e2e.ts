@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { request } from "../../../tools/platform-client.ts";
+import { findBarriers } from "./support/axe.ts";
 import { inviteMember } from "./support/members.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
@@ -254,5 +256,56 @@ test("a viewer reads why the settings are not theirs to change, and has no butto
     .getByText(/needs the role/u)
     .waitFor();
   expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test("a provider ends a subscription with a reason, which the subscriber reads on its page and in each refusal, while what was started stays readable", async () => {
+  const reason = 'Closed <b onclick="alert(1)">on 1 May</b>: use tsp2';
+  const { id, slug: leaving } = await world.createOrganisation("Leaving");
+  await world.api("POST", `/services/${serviceKey}/publish`, { scope: "marketplace" });
+  const ask = <T>(method: string, path: string, json?: unknown) =>
+    request<T>(method, `${world.platform.apiUrl}/api${path}`, {
+      token: world.login.personalAccessToken,
+      headers: { "x-organizationid": id },
+      ...(json === undefined ? {} : { json }),
+    });
+  const { body: application } = await ask<{ id: string }>("POST", "/applications", { name: "caller" });
+  const terms = { applicationId: application.id, serviceKey };
+  const { body: made } = await ask<{ id: string }>("POST", "/subscriptions", terms);
+  const start = () =>
+    ask<{ id: string; code?: string; detail?: string }>("POST", `/subscriptions/${made.id}/executions`, {
+      data: { a: 1 },
+    });
+  const started = await start();
+  expect(started.status).toBe(201);
+
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/services/${serviceKey}?tab=subscribers`);
+  const row = page.getByRole("row").filter({ hasText: "Leaving" });
+  await row.getByRole("button", { name: "End the subscription of Leaving" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "End for good" }).click();
+  await dialog.locator("[aria-invalid=true]").waitFor();
+  await dialog.getByLabel("Reason").fill(reason);
+  await dialog.getByRole("button", { name: "End for good" }).click();
+  await row.getByText("Ended", { exact: true }).waitFor();
+  await row.getByText(reason).waitFor();
+  expect(await row.getByRole("button").count()).toBe(0);
+
+  await open(`/o/${leaving}/applications`);
+  await page.getByRole("link", { name: "caller" }).click();
+  await page.getByText("Ended by the provider").waitFor();
+  await page.getByRole("link", { name: "summing" }).click();
+  await page.getByText(`Reason: ${reason}`).waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  for (const name of ["Pause", "Change"])
+    expect(await page.getByRole("button", { name, exact: true }).getAttribute("aria-disabled")).toBe("true");
+  const refused = await start();
+  expect([refused.status, refused.body.code]).toEqual([403, "SUBSCRIPTION_ENDED"]);
+  expect(refused.body.detail).toContain(reason);
+  expect((await ask("GET", `/executions/${started.body.id}`)).status).toBe(200);
+  await page.getByRole("button", { name: "Remove", exact: true }).click();
+  await dialog.getByRole("button", { name: "Remove", exact: true }).click();
+  await page.getByRole("heading", { name: "No subscriptions" }).waitFor();
   expect(complaints).toEqual([]);
 });

@@ -85,6 +85,7 @@ import { createTokenCommand, listTokensCommand, removeTokenCommand } from "./tok
 import { subscribeCommand } from "./subscribe.ts";
 import {
   changeSubscriptionCommand,
+  endSubscriberCommand,
   endSubscriptionCommand,
   listSubscriptionsCommand,
 } from "./subscriptions.ts";
@@ -189,6 +190,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       listPlansCommand,
       putPlanCommand,
       removePlanCommand,
+      endSubscriberCommand,
     ],
   },
   {

@@ -92,6 +92,39 @@ export const endSubscriptionCommand = defineCommand({
   },
 });
 
+/** `platform subscriptions end`: ends one as the provider. */
+export const endSubscriberCommand = defineCommand({
+  name: "subscriptions end",
+  summary: "End a subscription to a service, as its provider",
+  description: [
+    "Gateways refuse its starts within a second, with the reason. What it has started goes on, and the subscriber still reads it. For good: there is no way back.",
+    "'platform subscriptions ls --of SERVICE' has the ids.",
+  ],
+  arguments: {
+    id: { description: "Id of the subscription", required: true },
+    service: { description: "Name or key of the organisation's own service", required: false },
+  },
+  options: {
+    reason: { kind: "text", placeholder: "text", description: "What the subscriber is told, one line" },
+  },
+  examples: [
+    {
+      command:
+        "platform subscriptions end 0198c1de-7a53-7000-8000-000000000000 tsp --reason 'Closed on 1 May: use tsp2'",
+      comment: "The reason is on the subscriber's page and in the refusals",
+    },
+  ],
+  run: async (context, { arguments: { id, service }, options: { reason } }) => {
+    if (reason === undefined)
+      throw createUsageError("There is no reason.", "Say with --reason what the subscriber is told.");
+    const { client } = await openSession(context);
+    const { key } = await findService(context, client, service);
+    await client.endSubscription({ params: { key, subscriptionId: id }, body: { reason } });
+    context.output.print("The subscription is ended: it starts nothing any more.");
+    return { json: { id, reason }, succeeded: true };
+  },
+});
+
 async function listOwn(context: CommandContext, client: PlatformClient) {
   const subscriptions = await readAllPages((query) => client.listSubscriptions({ query }));
   if (subscriptions.length === 0)
@@ -106,8 +139,9 @@ async function listSubscribers(context: CommandContext, client: PlatformClient, 
     client.listServiceSubscriptions({ params: { key }, query }),
   );
   context.output.printTable(
-    ["ORGANISATION", "APPLICATION", "STATE", "PLAN", "VERSION", "IN 30 DAYS", "SINCE"],
+    ["ID", "ORGANISATION", "APPLICATION", "STATE", "PLAN", "VERSION", "IN 30 DAYS", "SINCE"],
     subscribers.map((one) => [
+      one.id,
       cleanText(one.organizationName),
       cleanText(one.applicationName),
       one.status,
@@ -136,6 +170,8 @@ function printSubscriptions({ output }: CommandContext, subscriptions: readonly 
       one.endpointUrl ?? "-",
     ]),
   );
+  for (const { id, endReason } of subscriptions)
+    if (endReason !== null) output.print(`${id} was ended by the provider: ${cleanText(endReason)}`);
 }
 
 /** "12/5000", "3.5/100 CPU-s". */

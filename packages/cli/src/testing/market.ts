@@ -11,6 +11,7 @@ import type { OperationHandlers } from "@platform/engine/http/types";
 const { publishService, unpublishService, listPlans, putPlan, archivePlan } = PLATFORM_API;
 const { getListing, putListing } = PLATFORM_API;
 const { listMarketplace, getMarketplaceEntry, createSubscription, listSubscriptions } = PLATFORM_API;
+const { endSubscription } = PLATFORM_API;
 const { putSubscription, cancelSubscription, listServiceSubscriptions, downloadClient } = PLATFORM_API;
 
 /** The operations of plans, marketplace and subscriptions that the peer has. */
@@ -29,6 +30,7 @@ export const MARKET_TABLE = {
   putSubscription,
   cancelSubscription,
   listServiceSubscriptions,
+  endSubscription,
   downloadClient,
 };
 
@@ -122,6 +124,8 @@ export function createMarket(services: readonly Service[]): Handlers {
         quota: { unit: "cpu-second", used: 3.456, limit: 100, resetsAt: AT },
         concurrency: { used: 2, limit: 4 },
         isOffered: true,
+        endedAt: null,
+        endReason: null,
         endpointUrl: "https://gateway.example.org/tsp/1.2.0/",
         createdAt: AT,
       };
@@ -147,6 +151,13 @@ export function createMarket(services: readonly Service[]): Handlers {
       if (!isKnown || version === "9.9.9") throw new Problem("SERVICE_NOT_FOUND");
       return { status: 200, body: createZip(`${key} ${version} ${language}`) };
     },
+    endSubscription: ({ params: { subscriptionId }, body: { reason } }) => {
+      const found = subscriptions.find(({ id }) => id === subscriptionId);
+      if (found === undefined) throw new Problem("NOT_FOUND", "There is no such subscription.");
+      found.status = "ENDED";
+      found.endReason = reason;
+      return { status: 204 };
+    },
     listServiceSubscriptions: () => {
       const subscriber = {
         id: "subscription-9",
@@ -157,6 +168,8 @@ export function createMarket(services: readonly Service[]): Handlers {
         planId: "pro",
         planRevision: 2,
         executions30d: 1234,
+        endedAt: null,
+        endReason: null,
         createdAt: AT,
       };
       return { status: 200, body: { items: [subscriber], nextCursor: null } };

@@ -84,6 +84,7 @@ export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route &
   cancelSubscription: { method: "DELETE", path: "/subscriptions/{id}", bodyMode: "none", answerMode: "none", allows: "edit", audit: "subscription.cancel" },
   listServiceSubscriptions: { method: "GET", path: "/services/{key}/subscriptions", bodyMode: "none", answerMode: "json", allows: "edit", audit: null },
   listVersionCallers: { method: "GET", path: "/services/{key}/versions/{version}/callers", bodyMode: "none", answerMode: "json", allows: "edit", audit: null },
+  endSubscription: { method: "POST", path: "/services/{key}/subscriptions/{subscriptionId}/end", bodyMode: "json", answerMode: "none", allows: "administer", audit: "subscription.end" },
   startJob: { method: "POST", path: "/jobs", bodyMode: "raw", answerMode: "bytes", allows: "run", audit: "job.start" },
   listJobs: { method: "GET", path: "/jobs", bodyMode: "none", answerMode: "bytes", allows: "read", audit: null },
   getJob: { method: "GET", path: "/jobs/{id}", bodyMode: "none", answerMode: "bytes", allows: "read", audit: null },

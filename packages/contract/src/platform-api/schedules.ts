@@ -155,6 +155,7 @@ const OF_ONE = { params: idOf("schedule"), problems: ["NOT_FOUND"] } as const;
 const NOT_STARTABLE = [
   "NOT_FOUND",
   "SERVICE_NOT_FOUND",
+  "SUBSCRIPTION_ENDED",
   "VERSION_RETIRED",
   "DATA_REFERENCE_INVALID",
   "INPUT_TOO_LARGE",
@@ -250,6 +251,7 @@ export const SCHEDULES_API = {
       "NOT_FOUND",
       "SERVICE_NOT_FOUND",
       "NOT_SUBSCRIBED",
+      "SUBSCRIPTION_ENDED",
       "VERSION_RETIRED",
       "DATA_REFERENCE_INVALID",
       "INPUT_TOO_LARGE",

@@ -4,7 +4,7 @@ import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { VersionParams } from "./builds.ts";
-import { KeyParams, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts";
+import { KeyParams, READS, REMOVES, ServiceKey, VISIBLE, WRITES, idOf } from "./common.ts";
 import { PlanId, PlanSchema, PlanUnit } from "./plans.ts";
 
 /** Which version the endpoint URL of a subscription names. */
@@ -19,11 +19,30 @@ const Version = Nullable(FollowedVersion, {
   description: "Which version the endpoint URL names; null: the highest live version",
 });
 
-const Status = StringEnum(["ACTIVE", "PAUSED"], {
-  title: "SubscriptionState",
+const Choosable = StringEnum(["ACTIVE", "PAUSED"], {
   description:
     "ACTIVE: starts executions. PAUSED: starts are refused; states and results of earlier executions stay",
 });
+
+const Status = StringEnum(["ACTIVE", "PAUSED", "ENDED"], {
+  title: "SubscriptionState",
+  description:
+    "ACTIVE: starts executions. PAUSED: starts are refused; states and results of earlier executions stay. ENDED: the same, by the provider and for good",
+});
+
+const EndReason = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  pattern: `^(?=.*\\S)${VISIBLE}`,
+  description: "Why the provider has ended it, one line, as the subscriber reads it",
+});
+
+const End = {
+  endedAt: Nullable(Timestamp("When the provider ended it"), {
+    description: "When the provider of the service ended it; null: it has not",
+  }),
+  endReason: Nullable(EndReason, { description: "Why; null: it has not ended" }),
+};
 
 const SharesLogs = Type.Boolean({
   description:
@@ -77,6 +96,7 @@ const SubscriptionSchema = Type.Object(
       description:
         "Endpoint URL of the version that it names, with a final slash; null before the first version is live. All live versions may be called",
     }),
+    ...End,
     createdAt: Timestamp("When it was created"),
   },
   { title: "Subscription", description: "Lets an application call a service" },
@@ -100,6 +120,7 @@ const SubscriberSchema = Type.Object(
       description:
         "Executions that it has started in the last 30 days (UTC, today included) and that have ended",
     }),
+    ...End,
     createdAt: Timestamp("When it was created"),
   },
   { title: "Subscriber", description: "A subscription as the provider of the service sees it" },
@@ -196,11 +217,11 @@ export const SUBSCRIPTIONS_API = {
     audit: "subscription.update",
     summary: "Pause or resume a subscription, change its plan, the version it names, or who reads its logs",
     description:
-      "What is absent stays. A plan is changed to its current revision, also when the subscription has an older one of it. Gateways follow within a second.",
+      "What is absent stays; one that the provider has ended cannot be changed. A plan is changed to its current revision, also when the subscription has an older one of it. Gateways follow within a second.",
     params: idOf("subscription"),
     body: Type.Object(
       {
-        status: Type.Optional(Status),
+        status: Type.Optional(Choosable),
         sharesLogs: Type.Optional(SharesLogs),
         version: Type.Optional(Version),
         planId: PLAN_CHOICE,
@@ -248,5 +269,29 @@ export const SUBSCRIPTIONS_API = {
     query: PageQuery,
     responses: { 200: { description: "One page", schema: pageOf("VersionCallerPage", CallerSchema) } },
     problems: ["SERVICE_NOT_FOUND"],
+  },
+  endSubscription: {
+    ...WRITES,
+    path: "/services/{key}/subscriptions/{subscriptionId}/end",
+    allows: "administer",
+    audit: "subscription.end",
+    answerMode: "none",
+    summary: "End a subscription to a service as its provider",
+    description:
+      "Within a second, gateways refuse its starts with `SUBSCRIPTION_ENDED` and the reason. What it has started goes on, and the subscriber still reads states, results and logs, and cancels. For good: the application may subscribe anew, while the service is offered, when its organisation has removed this one. No monthly fee is due for the days after.",
+    params: Type.Object({
+      ...KeyParams.properties,
+      subscriptionId: Type.String({ description: "Identifier of the subscription" }),
+    }),
+    body: Type.Object(
+      { reason: EndReason },
+      {
+        additionalProperties: false,
+        title: "EndSubscriptionRequest",
+        description: "What the subscriber is told",
+      },
+    ),
+    responses: { 204: { description: "Ended" } },
+    problems: ["SERVICE_NOT_FOUND", "NOT_FOUND", "CONFLICT"],
   },
 } as const satisfies OperationTable;

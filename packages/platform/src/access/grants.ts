@@ -30,6 +30,8 @@ export interface ServiceCaller {
   readonly applicationId: string;
   /** Starts nothing. */
   readonly isPaused: boolean;
+  /** Why the provider has ended the subscription: it starts nothing; null: it has not. */
+  readonly endReason: string | null;
   /** Whether it may read logs. */
   readonly areLogsShown: boolean;
   /** Of the plan; null: no limit of its own. */
@@ -154,13 +156,20 @@ function decide(applicationId: string, answer: GrantAnswer): Decision {
 }
 
 function createCaller(applicationId: string, grant: Grant, version: GrantedVersion): ServiceCaller {
-  const { subscriptionId, organisationId, serviceName, isPaused, areLogsShown, startsPerMinute } = grant;
+  const { subscriptionId, organisationId, serviceName, isPaused, endReason, areLogsShown, startsPerMinute } =
+    grant;
   const owner = { kind: "subscription", id: subscriptionId, organisationId } as const;
-  return { owner, applicationId, serviceName, isPaused, areLogsShown, startsPerMinute, version };
+  return { owner, applicationId, serviceName, isPaused, endReason, areLogsShown, startsPerMinute, version };
 }
 
-/** The version of a caller, to start executions of. @throws Problem VERSION_RETIRED, NOT_SUBSCRIBED */
-export function toTarget({ serviceName, isPaused, version }: ServiceCaller): VersionTarget {
+/** The version of a caller, to start executions of. @throws Problem VERSION_RETIRED, NOT_SUBSCRIBED, SUBSCRIPTION_ENDED */
+export function toTarget({ serviceName, isPaused, endReason, version }: ServiceCaller): VersionTarget {
+  if (endReason !== null) {
+    throw new Problem(
+      "SUBSCRIPTION_ENDED",
+      `The provider of ${serviceName} has ended the subscription: ${endReason}`,
+    );
+  }
   if (isPaused) {
     throw new Problem(
       "NOT_SUBSCRIBED",

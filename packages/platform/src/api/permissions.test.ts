@@ -70,6 +70,7 @@ putPlan                   -      -     -      yes        yes   -    -   yes    y
 archivePlan               -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 listServiceSubscriptions  -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 listVersionCallers        -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+endSubscription           -      -     -      -          yes   -    -   -      yes   -       yes     -        -
 getListing                -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 putListing                -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 listMarketplace           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

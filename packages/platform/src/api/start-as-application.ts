@@ -71,7 +71,16 @@ export function createStartHandler(deps: StartDeps): Handlers {
 
 /** @throws Problem SERVICE_NOT_FOUND */
 function toStarter(
-  { id, applicationId, serviceName, isPaused, startsPerMinute, version, serviceKey }: StartableSubscription,
+  {
+    id,
+    applicationId,
+    serviceName,
+    isPaused,
+    endReason,
+    startsPerMinute,
+    version,
+    serviceKey,
+  }: StartableSubscription,
   organisationId: string,
 ): Starter {
   if (version === null) throw new Problem("SERVICE_NOT_FOUND");
@@ -82,6 +91,7 @@ function toStarter(
     applicationId,
     serviceName,
     isPaused,
+    endReason,
     areLogsShown: false,
     startsPerMinute,
     version,

@@ -359,6 +359,8 @@ describe("a subscription", () => {
       planId: "free",
       planRevision: 1,
       executions30d: 0,
+      endedAt: null,
+      endReason: null,
       createdAt: expect.any(String),
     });
     for (const request of [
@@ -370,26 +372,6 @@ describe("a subscription", () => {
       expect.objectContaining({ id: client.subscriptionId }),
     );
     expect(await call(consumer, `GET ${path}`)).toMatchObject({ status: 404 });
-  });
-
-  test("tells the provider how many executions it has started in 30 days, added up or not, and of no other", async () => {
-    const [mine, other] = [await subscribe(service.serviceKey), await subscribe(service.serviceKey)];
-    const count = async (table: string, owner: string, daysAgo: number, succeeded: number) =>
-      await home.database.query({
-        text: `insert into ${table} (day, organisation_id, owner_id, version_id, plan_id, succeeded, failed, unknown, uncounted, cpu_micros, gb_micros)
-          values ((now() at time zone 'UTC')::date - $1::int, $2, $3, $4, null, $5, 2, 1, 0, 0, 0)`,
-        values: [daysAgo, consumer.organisationId, owner, service.versionId, succeeded],
-      });
-    const [id, otherId] = [String(mine.body["id"]), String(other.body["id"])];
-    await count("usage_day", id, 0, 10);
-    await count("usage_day", id, 29, 20);
-    await count("usage_day", id, 30, 1_000);
-    await count("usage_entry", id, 0, 5);
-    await count("usage_day", otherId, 1, 400);
-    const { body } = await call(provider, `GET /services/${service.serviceKey}/subscriptions`);
-    const items = body["items"] as readonly { readonly id: string; readonly executions30d: number }[];
-    const found = new Map(items.map((one) => [one.id, one.executions30d]));
-    expect([found.get(id), found.get(otherId)]).toEqual([44, 403]);
   });
 
   test("shows nothing of the service but its endpoint", async () => {

@@ -25,7 +25,23 @@ interface Deps extends Pick<Stores, "services" | "subscriptions" | "versions"> {
 
 /** Handlers of subscriptions. */
 export function createSubscriptionHandlers(deps: Deps): Handlers {
-  return { ...createReaders(deps), ...createWriters(deps) };
+  return { ...createReaders(deps), ...createWriters(deps), ...createEnd(deps) };
+}
+
+function createEnd({ services, subscriptions }: Deps): Pick<Handlers, "endSubscription"> {
+  return {
+    endSubscription: async ({
+      caller,
+      params: { key: serviceKey, subscriptionId: id },
+      body: { reason },
+    }) => {
+      await findService(services, caller, serviceKey);
+      const { organisationId } = caller;
+      const isEnded = await subscriptions.endAsProvider({ organisationId, serviceKey, id, reason });
+      if (!isEnded) throw noSubscription();
+      return { status: 204 };
+    },
+  };
 }
 
 function createReaders({
@@ -97,6 +113,17 @@ function createWriters({
   };
 }
 
+type Standing = Pick<SubscriptionRecord, "isPaused" | "endedAt" | "endReason">;
+
+function toStatus({ isPaused, endedAt }: Standing): Subscription["status"] {
+  if (endedAt !== null) return "ENDED";
+  return isPaused ? "PAUSED" : "ACTIVE";
+}
+
+function toEnd({ endedAt, endReason }: Standing): Pick<Subscription, "endedAt" | "endReason"> {
+  return { endedAt: endedAt === null ? null : formatTimestamp(endedAt), endReason };
+}
+
 function noSubscription(): Problem {
   return new Problem("NOT_FOUND", "There is no such subscription.");
 }
@@ -108,7 +135,7 @@ function toSubscriptionBody(subscription: SubscriptionRecord, gatewayUrl: string
     applicationId,
     serviceKey,
     serviceName,
-    status: subscription.isPaused ? "PAUSED" : "ACTIVE",
+    status: toStatus(subscription),
     sharesLogs: subscription.areLogsShared,
     version: subscription.version,
     plan: plan && toPlanBody(plan),
@@ -117,6 +144,7 @@ function toSubscriptionBody(subscription: SubscriptionRecord, gatewayUrl: string
     isOffered: subscription.isOffered,
     endpointUrl:
       endpointVersion === null ? null : `${gatewayUrl}/${serviceKey}/${serviceName}/${endpointVersion}/`,
+    ...toEnd(subscription),
     createdAt: formatTimestamp(subscription.createdAt),
   };
 }
@@ -138,11 +166,12 @@ function toSubscriberBody(subscriber: SubscriberRecord): Subscriber {
     id: subscriber.id,
     organizationName: subscriber.organisationName,
     applicationName: subscriber.applicationName,
-    status: subscriber.isPaused ? "PAUSED" : "ACTIVE",
+    status: toStatus(subscriber),
     version: subscriber.version,
     planId: subscriber.planId,
     planRevision: subscriber.planRevision,
     executions30d: subscriber.recentExecutions,
+    ...toEnd(subscriber),
     createdAt: formatTimestamp(subscriber.createdAt),
   };
 }

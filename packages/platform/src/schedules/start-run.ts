@@ -105,7 +105,7 @@ async function findVersion(
   return version;
 }
 
-/** @throws Problem NOT_FOUND, SERVICE_NOT_FOUND, NOT_SUBSCRIBED, VERSION_RETIRED */
+/** @throws Problem NOT_FOUND, SERVICE_NOT_FOUND, NOT_SUBSCRIBED, SUBSCRIPTION_ENDED, VERSION_RETIRED */
 async function findSubscription(
   { subscriptions }: StarterDeps,
   organisationId: string,

@@ -35,6 +35,8 @@ export interface Grant {
   readonly serviceName: string;
   /** Takes no new executions. */
   readonly isPaused: boolean;
+  /** Why the provider has ended it: it takes no new executions; null: it has not. */
+  readonly endReason: string | null;
   /** Whether the application may read the logs of its executions. */
   readonly areLogsShown: boolean;
   /** Starts in one minute that its plan allows; null: no limit of its own. */
@@ -135,7 +137,9 @@ interface Row {
   /** Of the application; null when it was deleted or never existed. */
   readonly organisationId: string | null;
   readonly isKeyActive: boolean;
-  readonly subscription: (Pick<Grant, "isPaused" | "startsPerMinute"> & { readonly id: string }) | null;
+  readonly subscription:
+    | (Pick<Grant, "isPaused" | "endReason" | "startsPerMinute"> & { readonly id: string })
+    | null;
   readonly serviceName: string;
   readonly providerId: string;
   readonly logs: "caller" | "provider";
@@ -166,7 +170,7 @@ const IS_KEY_ACTIVE = `exists (select 1 from access_key k where k.id = $2 and k.
  * service gives no row. A key counts only for its own application. Organisations are not
  * compared for a subscription, nor is the publication: who may subscribe is decided when one is made (subscribe.ts). But a
  * service that is neither in the marketplace, nor of the application's organisation, nor was ever subscribed to is an unknown one.
- * Retired versions and paused subscriptions are included, so that a call of one gets an error of its own.
+ * Retired versions, and subscriptions that are paused or that the provider has ended, are included, so that a call of one gets an error of its own.
  */
 function readRow(
   database: Database,
@@ -178,7 +182,7 @@ function readRow(
     text: `select s.name as "serviceName", s.organisation_id as "providerId", s.logs,
         (select a.organisation_id from application a where a.id = $1 and a.deleted_at is null) as "organisationId",
         ${IS_KEY_ACTIVE} as "isKeyActive",
-        (select json_build_object('id', b.id, 'isPaused', b.paused_at is not null,
+        (select json_build_object('id', b.id, 'isPaused', b.paused_at is not null, 'endReason', b.end_reason,
             'startsPerMinute', (select p.starts_per_minute from plan p where p.id = b.plan_id)) from subscription b
           where b.application_id = $1 and b.service_key = s.key and b.cancelled_at is null) as subscription,
         (select ${describeGrantedVersion("v", "s")}
@@ -201,6 +205,7 @@ function toGrant(row: Row, subscription: NonNullable<Row["subscription"]>, organ
     organisationId,
     serviceName: row.serviceName,
     isPaused: subscription.isPaused,
+    endReason: subscription.endReason,
     areLogsShown: row.logs === "caller" || row.providerId === organisationId,
     startsPerMinute: subscription.startsPerMinute,
     version: row.version && toGrantedVersion(row.version),

@@ -179,7 +179,7 @@ async function readSubscriptions(
 ): Promise<readonly OwnSubscription[]> {
   return await run<OwnSubscription>({
     text: `select b.id, b.application_id as "applicationId" from subscription b join application a on a.id = b.application_id
-      where a.organisation_id = $1 and b.service_key = $2 and b.cancelled_at is null order by b.id desc limit ${MAX_SHOWN}`,
+      where a.organisation_id = $1 and b.service_key = $2 and b.cancelled_at is null and b.ended_at is null order by b.id desc limit ${MAX_SHOWN}`,
     values: [organisationId, serviceKey],
     idempotent: true,
   });

@@ -99,7 +99,7 @@ export async function requirePlanRoom(run: RunStatement, taker: PlanTaker, plan:
         select t.plan_id, lead(t.since) over (order by t.since) as until from subscription_term t where t.subscription_id = b.id
       ) term join plan p on p.id = term.plan_id
       where a.organisation_id = $1 and b.service_key = $2 and a.id <> $3 and p.slug = $4
-        and (coalesce(term.until, b.cancelled_at, 'infinity') at time zone 'UTC')::date >= ${THIS_MONTH}`,
+        and (coalesce(term.until, least(b.cancelled_at, b.ended_at), 'infinity') at time zone 'UTC')::date >= ${THIS_MONTH}`,
     values: [taker.organisationId, taker.serviceKey, taker.applicationId, plan.id],
   });
   if (row === undefined || row.count < applications) return;

@@ -94,7 +94,7 @@ function refuseSecond(cause?: unknown): Problem {
 /**
  * Changes an active subscription of the organisation; false: there is none.
  *
- * @throws Problem SERVICE_NOT_FOUND (version), INVALID_INPUT (plan), QUOTA_EXCEEDED
+ * @throws Problem SERVICE_NOT_FOUND (version), INVALID_INPUT (plan), QUOTA_EXCEEDED, CONFLICT: the provider has ended it
  */
 export async function changeSubscription(
   run: RunStatement,
@@ -104,12 +104,8 @@ export async function changeSubscription(
   if (!isUuid(id)) return false;
   const { planId, version, isPaused, areLogsShared } = change;
   if (planId !== undefined) await lockPlans(run, organisationId, id);
-  const [row] = await run<Changed>({
-    text: `select b.id, b.application_id as "applicationId", b.service_key as "serviceKey", b.plan_id as "planRowId" from subscription b join application a on a.id = b.application_id
-      where b.id = $2 and a.organisation_id = $1 and b.cancelled_at is null for no key update of b`,
-    values: [organisationId, id],
-  });
-  if (row === undefined) return false;
+  const row = await lockChanged(run, organisationId, id);
+  if (row === null) return false;
   if (planId !== undefined) await changePlan(run, { ...row, organisationId }, planId);
   if (version !== undefined) {
     const { major, minor, patch } = await readFollowed(run, row.serviceKey, version);
@@ -144,6 +140,22 @@ interface Changed {
   readonly applicationId: string;
   readonly serviceKey: string;
   readonly planRowId: string | null;
+}
+
+/** Null: the organisation has no such active subscription. @throws Problem CONFLICT: the provider has ended it */
+async function lockChanged(run: RunStatement, organisationId: string, id: string): Promise<Changed | null> {
+  const [row] = await run<Changed & { readonly hasEnded: boolean }>({
+    text: `select b.ended_at is not null as "hasEnded", b.id, b.application_id as "applicationId", b.service_key as "serviceKey", b.plan_id as "planRowId" from subscription b join application a on a.id = b.application_id
+      where b.id = $2 and a.organisation_id = $1 and b.cancelled_at is null for no key update of b`,
+    values: [organisationId, id],
+  });
+  if (row === undefined) return null;
+  if (row.hasEnded)
+    throw new Problem(
+      "CONFLICT",
+      "The provider of the service has ended the subscription; it cannot be changed any more.",
+    );
+  return row;
 }
 
 async function changePlan(
@@ -208,15 +220,25 @@ async function setLimits(run: RunStatement, id: string): Promise<void> {
  * is active now must not be cancelled meanwhile, with what runs then. Only the last one has such executions: so it was made.
  */
 async function requireEnded(run: RunStatement, applicationId: string, serviceKey: string): Promise<void> {
-  const [row] = await run<{ readonly unended: number; readonly isActive: boolean | null }>({
+  const [row] = await run<{
+    readonly unended: number;
+    readonly isActive: boolean | null;
+    readonly hasEnded: boolean | null;
+  }>({
     text: `select greatest(coalesce(sum(q.unended), 0), (
           select count(*) from execution e where e.status in ('PENDING', 'RUNNING') and e.quota_month is not null and e.owner_id = (
             select o.id from subscription o where o.application_id = $1 and o.service_key = $2 and o.cancelled_at is not null
             order by o.cancelled_at desc limit 1)
-        ))::int as unended, bool_or(b.cancelled_at is null) as "isActive"
+        ))::int as unended, bool_or(b.cancelled_at is null) as "isActive",
+        bool_or(b.cancelled_at is null and b.ended_at is not null) as "hasEnded"
       from subscription b left join quota q on q.subscription_id = b.id where b.application_id = $1 and b.service_key = $2`,
     values: [applicationId, serviceKey],
   });
+  if (row?.hasEnded)
+    throw new Problem(
+      "CONFLICT",
+      "The provider has ended the application's subscription to this service. Remove it, then subscribe.",
+    );
   if (row?.isActive) throw refuseSecond();
   const unended = row?.unended ?? 0;
   if (unended === 0) return;

@@ -12,6 +12,8 @@ export interface StartableSubscription {
   readonly serviceName: string;
   /** Takes no new executions. */
   readonly isPaused: boolean;
+  /** Why the provider has ended it: it takes no new executions; null: it has not. */
+  readonly endReason: string | null;
   /** Starts in one minute that its plan allows; null: no limit of its own. */
   readonly startsPerMinute: number | null;
   /** The wanted one, also when it is retired; null: the service has no such version. */
@@ -24,7 +26,7 @@ const IS_WANTED = `case when $3::int is not null then (v.major, v.minor, v.patch
     else v.retired_at is null and (b.major is null or v.major = b.major) end`;
 
 const FIND = `select b.id, b.application_id as "applicationId", s.key as "serviceKey", s.name as "serviceName",
-    b.paused_at is not null as "isPaused",
+    b.paused_at is not null as "isPaused", b.end_reason as "endReason",
     (select p.starts_per_minute from plan p where p.id = b.plan_id) as "startsPerMinute",
     (select ${describeGrantedVersion("v", "s")} from version v where v.service_key = s.key and ${IS_WANTED}
       order by v.major desc, v.minor desc, v.patch desc limit 1) as version

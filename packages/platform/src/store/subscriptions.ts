@@ -13,6 +13,8 @@ import { toLimits } from "./executions/limits.ts";
 import type { SubscriptionLimits } from "./executions/limits.ts";
 import { PLAN_COLUMNS } from "./plans.ts";
 import type { PlanRecord } from "./plans.ts";
+import { endAsProvider } from "./end-subscription.ts";
+import type { EndedByProvider } from "./end-subscription.ts";
 import { findStartable } from "./subscription-start.ts";
 import type { StartableSubscription } from "./subscription-start.ts";
 import { listVersionCallers } from "./versions/version-callers.ts";
@@ -32,6 +34,10 @@ export interface SubscriptionRecord extends SubscriptionLimits {
   readonly areLogsShared: boolean;
   /** MAJOR.MINOR.PATCH, or the MAJOR that it follows; null: the highest of all. */
   readonly version: string | null;
+  /** When the provider of the service ended it, in milliseconds since the epoch; null: it has not. */
+  readonly endedAt: number | null;
+  /** Null: it has not ended. */
+  readonly endReason: string | null;
   /** The version that its endpoint URL names, `MAJOR.MINOR.PATCH`; null: there is none. */
   readonly endpointVersion: string | null;
   /** Null: within one organisation, without a plan. */
@@ -45,7 +51,7 @@ export interface SubscriptionRecord extends SubscriptionLimits {
 /** An active subscription as the provider of the service sees it. */
 export interface SubscriberRecord extends Pick<
   SubscriptionRecord,
-  "id" | "isPaused" | "version" | "createdAt"
+  "id" | "isPaused" | "version" | "endedAt" | "endReason" | "createdAt"
 > {
   readonly organisationName: string;
   readonly applicationName: string;
@@ -93,12 +99,16 @@ export interface SubscriptionStore {
     called: { readonly serviceKey: string; readonly version: string },
     page: PageRequest,
   ) => Promise<Page<VersionCallerRecord>>;
+  /** False when the service of the organisation has no such active subscription. @throws Problem as `endAsProvider` */
+  readonly endAsProvider: (ended: EndedByProvider) => Promise<boolean>;
   /** False when there was no such active subscription. */
   readonly cancel: (organisationId: string, id: string) => Promise<boolean>;
 }
 
+const END_COLUMNS = `${selectMilliseconds("b.ended_at")} as "endedAt", b.end_reason as "endReason"`;
+
 const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "serviceKey", s.name as "serviceName",
-  b.paused_at is not null as "isPaused", b.shares_logs as "areLogsShared", ${FOLLOWED} as version,
+  b.paused_at is not null as "isPaused", b.shares_logs as "areLogsShared", ${FOLLOWED} as version, ${END_COLUMNS},
   case when b.minor is not null then ${FOLLOWED} else (
     select concat_ws('.', v.major, v.minor, v.patch) from version v
     where v.service_key = s.key and v.retired_at is null and (b.major is null or v.major = b.major)
@@ -142,6 +152,7 @@ export function createSubscriptionStore(
       listSubscribers(database, organisationId, serviceKey, page),
     listCallers: (organisationId, called, page) =>
       listVersionCallers(database, { ...called, organisationId }, page),
+    endAsProvider: (ended) => database.transaction((run) => endAsProvider(run, ended)),
     cancel: async (organisationId, id) => {
       const cancelled = await cancelSubscription(database, organisationId, id);
       if (cancelled !== null) noteCancelled(cancelled.ended);
@@ -207,7 +218,7 @@ async function listSubscribers(
   if (!isUuid(serviceKey)) return { items: [], nextCursor: null };
   const rows = await database.query<SubscriberRecord>({
     text: `with days as materialized (select (now() at time zone 'UTC')::date - n as day from generate_series(0, ${RECENT_DAYS - 1}) n)
-      select b.id, b.paused_at is not null as "isPaused", ${FOLLOWED} as version, o.name as "organisationName",
+      select b.id, b.paused_at is not null as "isPaused", ${FOLLOWED} as version, ${END_COLUMNS}, o.name as "organisationName",
         a.name as "applicationName", p.slug as "planId", p.revision as "planRevision",
         ${selectMilliseconds("b.created_at")} as "createdAt", ${RECENT_EXECUTIONS} as "recentExecutions"
       from service s join subscription b on b.service_key = s.key join application a on a.id = b.application_id

@@ -73,7 +73,13 @@ function listParams(ids: {
   schedule: string;
 }) {
   return {
-    services: { key: ids.key, version: "1.0.0", planId: "basic", name: "API_TOKEN" },
+    services: {
+      key: ids.key,
+      version: "1.0.0",
+      planId: "basic",
+      name: "API_TOKEN",
+      subscriptionId: ids.subscription,
+    },
     secrets: { name: "API_TOKEN" },
     variables: { name: "API_MODE" },
     marketplace: { key: ids.key, version: "1.0.0", language: "python" },
@@ -289,6 +295,7 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     putListing: { title: "Mine" },
     putPlan: { name: "Basic" },
     putSubscription: { status: "PAUSED" },
+    endSubscription: { reason: "It is not needed any more." },
     createApplication: { name: "mine" },
     createDataPool: { name: `mine-${Math.random().toString(36).slice(2)}` },
     putDataPool: { description: "mine" },

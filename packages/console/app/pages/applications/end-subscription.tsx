@@ -4,29 +4,33 @@ import { useChange } from "../../api/queries.ts";
 import { ConfirmButton } from "../../ui/confirm.tsx";
 
 interface EndSubscriptionProps {
-  readonly of: Pick<Subscription, "id" | "serviceName">;
+  readonly of: Pick<Subscription, "id" | "serviceName" | "status">;
   readonly onEnded?: () => Promise<void>;
   readonly button?: ButtonProps;
 }
 
-/** Ends a subscription after a question. */
-export function EndSubscription({ of: { id, serviceName }, onEnded, button }: EndSubscriptionProps) {
+/** Ends a subscription after a question; one that the provider has ended is removed. */
+export function EndSubscription({ of: one, onEnded, button }: EndSubscriptionProps) {
+  const { id, serviceName, status } = one;
+  const hasEnded = status === "ENDED";
   const cancel = useChange("cancelSubscription", {
-    done: "Subscription ended.",
+    done: hasEnded ? "Subscription removed." : "Subscription ended.",
     refresh: ["listSubscriptions"],
   });
   return (
     <ConfirmButton
       op="cancelSubscription"
-      label="End"
-      question={`End the subscription to ${serviceName}?`}
+      label={hasEnded ? "Remove" : "End"}
+      question={`${hasEnded ? "Remove" : "End"} the subscription to ${serviceName}?`}
       {...(button === undefined ? {} : { button })}
       run={async () => {
         await cancel.run({ params: { id } });
         await onEnded?.();
       }}
     >
-      Calls of this application are refused within a second, and what it has started there is cancelled.
+      {hasEnded
+        ? "The application cannot read states and results of it any more, and what it has started there is cancelled. It can subscribe anew then, if the service is offered."
+        : "Calls of this application are refused within a second, and what it has started there is cancelled."}
     </ConfirmButton>
   );
 }

@@ -15,6 +15,7 @@ export function SubscriptionActions({ of: subscription }: { readonly of: Subscri
   const { slug: org } = useOrganisation();
   const navigate = useNavigate();
   const isPaused = status === "PAUSED";
+  const unless = status === "ENDED" ? "The provider has ended the subscription." : null;
   const change = useChange("putSubscription", {
     done: isPaused ? "Resumed." : "Paused: starts are refused.",
     refresh: ["getSubscription", "listSubscriptions"],
@@ -32,12 +33,12 @@ export function SubscriptionActions({ of: subscription }: { readonly of: Subscri
           navigate({ to: "/o/$org/applications/$id", params: { org, id: applicationId }, search: {} })
         }
       />
-      <Can op="putSubscription">
+      <Can op="putSubscription" unless={unless}>
         <Button variant="default" loading={change.isRunning} onClick={turn}>
           {isPaused ? "Resume" : "Pause"}
         </Button>
       </Can>
-      <OpenButton op="putSubscription" set={{ edit: "terms" }}>
+      <OpenButton op="putSubscription" set={{ edit: "terms" }} unless={unless}>
         Change
       </OpenButton>
     </>

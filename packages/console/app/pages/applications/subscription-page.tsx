@@ -1,4 +1,4 @@
-import { Badge, Group, Stack, Text, Title } from "@mantine/core";
+import { Alert, Badge, Group, Stack, Text, Title } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import type { MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
@@ -42,6 +42,7 @@ export function SubscriptionPage() {
         actions={<SubscriptionActions of={subscription} />}
       />
       <Stack gap="xl">
+        <Ended of={subscription} />
         <SubscriptionFacts of={subscription} />
         <Endpoints of={subscription} entry={entry} />
       </Stack>
@@ -56,8 +57,26 @@ function Standing({ of: { status, isOffered } }: { readonly of: Subscription }) 
   return (
     <>
       {status === "PAUSED" && <Badge>Paused</Badge>}
+      {status === "ENDED" && <Badge>Ended by the provider</Badge>}
       {!isOffered && <Badge>Withdrawn</Badge>}
     </>
+  );
+}
+
+/** What the provider said, and what still works. */
+function Ended({ of: { endedAt, endReason } }: { readonly of: Subscription }) {
+  if (endedAt === null) return null;
+  return (
+    <Alert variant="light" color="red" title="The provider has ended this subscription">
+      <Stack gap="xs">
+        <Text style={{ overflowWrap: "anywhere" }}>Reason: {endReason}</Text>
+        <Text>
+          Since <Time at={endedAt} />, starts are refused with SUBSCRIPTION_ENDED. What was started before
+          goes on: states, results and logs can be read as before, and executions cancelled, until the
+          subscription is removed. Schedules of it start nothing.
+        </Text>
+      </Stack>
+    </Alert>
   );
 }
 

@@ -86,6 +86,9 @@ function Service({ of: one }: { readonly of: Subscription }) {
         {version === null ? "newest version" : version}
       </Text>
       {status === "PAUSED" && <Badge>Paused</Badge>}
+      {status === "ENDED" && (
+        <Badge title="It starts nothing any more; its page says why.">Ended by the provider</Badge>
+      )}
       {!isOffered && (
         <Badge title="It takes no new subscriptions; this one works until it is ended.">Withdrawn</Badge>
       )}

@@ -4,12 +4,14 @@ import type { PoolClient } from "pg";
 import { createExecution } from "@platform/engine/testing/execution-fixtures";
 import type { Owner } from "@platform/engine/store/owner";
 import { waitUntil } from "@platform/engine/testing/wait-until";
+import type { RunStatement, Statement } from "../../postgres/database.ts";
 import { createTestClient, createTestService, createTestUser } from "../../testing/fixtures.ts";
 import type { TestService, TestUser } from "../../testing/fixtures.ts";
 import { createTestInstance } from "../../testing/instance.ts";
 import type { TestInstance } from "../../testing/instance.ts";
 import { createTestStore } from "../../testing/test-store.ts";
 import type { TestStore } from "../../testing/test-store.ts";
+import { endAsProvider } from "../end-subscription.ts";
 
 let scene: TestStore;
 let instance: TestInstance;
@@ -33,6 +35,18 @@ async function createCancelled(end: PoolClient): Promise<readonly [owner: Owner,
   await end.query("update subscription set cancelled_at = now() where id = $1", [subscriptionId]);
   const owner = { kind: "subscription", id: subscriptionId, organisationId: user.organisationId } as const;
   return [owner, "NOT_SUBSCRIBED", subscriptionId];
+}
+
+/** The subscription, not yet committed as ended on the given connection, as its service's provider does. */
+async function createEnded(end: PoolClient): Promise<readonly [owner: Owner, code: string, ids: string]> {
+  const { subscriptionId } = await createTestClient(instance, user, service);
+  const { organisationId } = user;
+  const { serviceKey } = service;
+  // The statements of the store, on a connection that has not committed.
+  const run: RunStatement = async <Row extends object>({ text, values }: Statement) =>
+    (await end.query<Row>(text, [...(values ?? [])])).rows;
+  await endAsProvider(run, { organisationId, serviceKey, id: subscriptionId, reason: "Closed" });
+  return [{ kind: "subscription", id: subscriptionId, organisationId }, "NOT_SUBSCRIBED", subscriptionId];
 }
 
 /** The organisation, not yet committed as deleted, as `DELETE /api/organizations/{id}` does. */
@@ -61,10 +75,12 @@ const WAITING =
   "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 test.each([
-  ["cancels a subscription", "waits", createCancelled, () => () => undefined],
-  ["cancels a subscription", "is claimed at once", createCancelled, claimEach],
-  ["deletes an organisation", "waits", createDeleted, () => () => undefined],
-  ["deletes an organisation", "is claimed at once", createDeleted, claimEach],
+  ["the cancelling of a subscription", "waits", createCancelled, () => () => undefined],
+  ["the cancelling of a subscription", "is claimed at once", createCancelled, claimEach],
+  ["the provider's end of a subscription", "waits", createEnded, () => () => undefined],
+  ["the provider's end of a subscription", "is claimed at once", createEnded, claimEach],
+  ["the deleting of an organisation", "waits", createDeleted, () => () => undefined],
+  ["the deleting of an organisation", "is claimed at once", createDeleted, claimEach],
 ] as const)(
   "a start that %s meets is refused, in the statement that began before the commit, where it %s",
   async (_ending, _kind, begin, listen) => {

@@ -13,7 +13,7 @@ import type { Owner } from "@platform/engine/store/owner";
 
 const selectSubscriptions = (
   condition: string,
-) => `select b.id, b.cancelled_at is not null as has_ended from subscription b
+) => `select b.id, (b.cancelled_at is not null or b.ended_at is not null) as has_ended from subscription b
       where ${condition} order by b.id for share`;
 
 /** Whoever deletes an organisation locks it for update first (accounts/organisations.ts), so this is enough, and lets others change it. */
@@ -51,6 +51,6 @@ export function refuseEnded({ kind }: Owner): Problem {
   if (kind === "organisation") return new Problem("FORBIDDEN", "The organisation was deleted meanwhile.");
   return new Problem(
     "NOT_SUBSCRIBED",
-    "The subscription was cancelled meanwhile; if there is a new one, start again.",
+    "The subscription has ended meanwhile; if there is a new one, start again.",
   );
 }

@@ -75,7 +75,7 @@ const FORESEE = `with t as materialized (
   )
   select (select row_to_json(price) from price) as price,
     (select row_to_json(q) from (select ${QUOTA_COLUMNS} from (${SELECT_QUOTAS} where q.subscription_id = $4::uuid and $3::text = 'subscription') quotas) q) as quota,
-    exists (select 1 from subscription b where b.id = $4::uuid and $3::text = 'subscription' and b.cancelled_at is not null)
+    exists (select 1 from subscription b where b.id = $4::uuid and $3::text = 'subscription' and (b.cancelled_at is not null or b.ended_at is not null))
       or exists (select 1 from organisation o where o.id = $4::uuid and $3::text = 'organisation' and o.deleted_at is not null) as "hasEnded",
     (select (${RANK_OF_ONE})::float8 from t) as rank,
     exists (select 1 from worker w where ${TAKES_WORK}

@@ -75,7 +75,7 @@ export function selectCosts(side: UsageSide): string {
   ), term as (
     select t.subscription_id, t.plan_id, b.application_id, b.service_key, ${utcDay("t.since")} as first,
       ${utcDay("(lead(t.since) over (partition by t.subscription_id order by t.since) - interval '1 millisecond')")} as last,
-      ${utcDay("b.cancelled_at")} as ended
+      ${utcDay("least(b.cancelled_at, b.ended_at)")} as ended
     from subscription_term t join subscription b on b.id = t.subscription_id
     join application a on a.id = b.application_id join service s on s.key = b.service_key
     where ${OWN_TERMS[side]}

@@ -29,7 +29,7 @@ const CALLED = `select concat_ws('.', v.major, v.minor, v.patch) as version, v.m
       order by e.id desc limit 1) x
     order by x.id desc limit 1) called on true
   join version v on v.id = coalesce(called.version_id, named.id) and v.service_key = s.key
-  where s.organisation_id = $1 and s.key = $2 and b.cancelled_at is null and b.minor is null and (b.major is null or b.major = $3)
+  where s.organisation_id = $1 and s.key = $2 and b.cancelled_at is null and b.ended_at is null and b.minor is null and (b.major is null or b.major = $3)
     and (named.id is null or (named.major, named.minor, named.patch) < ($3, $4, $5))
   group by v.id order by v.major desc, v.minor desc, v.patch desc`;
 

@@ -46,7 +46,7 @@ const CALLERS = `with called as (
   from called join subscription b on b.service_key = called.service_key
   join application a on a.id = b.application_id join organisation o on o.id = a.organisation_id
   left join used on used.owner_id = b.id
-  where b.cancelled_at is null and ($6::uuid is null or b.id < $6)
+  where b.cancelled_at is null and b.ended_at is null and ($6::uuid is null or b.id < $6)
     and (used.owner_id is not null or (b.major, b.minor, b.patch) = (called.major, called.minor, called.patch))
   order by b.id desc limit $7`;
 
