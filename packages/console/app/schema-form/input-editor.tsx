@@ -13,6 +13,8 @@ interface InputEditorProps {
   readonly change: (text: string) => void;
   /** Why it cannot be sent; null: it can. */
   readonly fault: string | null;
+  /** What may stand in the text, where it can be more than `data` and `params`. */
+  readonly hint?: string;
   /** What the platform has refused of it. */
   readonly errors: readonly FieldError[];
   /** What is typed into its fields and is not in the text yet. */
@@ -20,9 +22,11 @@ interface InputEditorProps {
   readonly keepUnfinished: (unfinished: Unfinished) => void;
 }
 
+const HINT = "data is what run works on, params how";
+
 /** The input as fields or as JSON: two views of one text. */
 export function InputEditor(props: InputEditorProps) {
-  const { schema, text, change, fault, errors, unfinished, keepUnfinished } = props;
+  const { schema, text, change, fault, hint = HINT, errors, unfinished, keepUnfinished } = props;
   const [view, setView] = useState<"form" | "json">("form");
   const part = useFirstRefused(errors);
   const isForm = view === "form" && fault === null && hasFields(schema, text);
@@ -55,7 +59,7 @@ export function InputEditor(props: InputEditorProps) {
       ) : (
         <Textarea
           label="Input"
-          description="data is what run works on, params how; dataRef or paramsRef in its place, with the Copy Text of a file of a data pool"
+          description={hint}
           value={text}
           onChange={(event) => {
             // Else the fields would take the place of what is being typed, as soon as it is JSON.

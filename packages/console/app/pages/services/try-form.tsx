@@ -49,6 +49,7 @@ export function TryForm({ serviceKey, version, example, inputSchema }: TryFormPr
             setError(null);
           }}
           fault={fault}
+          hint="data is what run works on, params how; dataRef or paramsRef in its place, with the Copy Text of a file of a data pool"
           errors={fields}
           unfinished={unfinished}
           keepUnfinished={keepUnfinished}
