@@ -36,7 +36,7 @@ function createColumns(org: string, key: string): readonly Column<ListedVersion>
   return [
     createVersionColumn(org, key),
     { id: "status", label: "State", cell: ({ status }) => (status === "LIVE" ? "Live" : "Retired") },
-    { id: "callers", label: "Callers of the one before", cell: (row) => <Compatibility of={row} /> },
+    { id: "callers", label: "Takes input of", cell: (row) => <Compatibility of={row} /> },
     {
       id: "resources",
       label: "Resources",
@@ -54,8 +54,8 @@ function createColumns(org: string, key: string): readonly Column<ListedVersion>
 
 /** Whether it takes what the version before it takes, as far as the schemas say. */
 function Compatibility({ of: { formerVersion, breakingChange } }: { readonly of: ListedVersion }) {
-  if (formerVersion === null) return "There is none";
-  if (breakingChange === null) return `As ${formerVersion}`;
+  if (formerVersion === null) return "-";
+  if (breakingChange === null) return formerVersion;
   return (
     <Stack gap={2} align="flex-start">
       <Badge color="yellow">Breaks {formerVersion}</Badge>
