@@ -68,7 +68,7 @@ function ChoosePlan({ plans: offered, first, onChosen, close }: ChoosePlanProps)
               key={one.id}
               value={one.id}
               label={one.name}
-              description={[describePriceBeside(one), ...listLimits(one)].filter(Boolean).join("; ")}
+              description={[describePriceBeside(one), ...listLimits(one)].filter(Boolean).join(". ")}
               {...(one.id === chosen ? { "data-autofocus": true } : {})}
             />
           ))}
