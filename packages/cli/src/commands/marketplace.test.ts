@@ -218,18 +218,17 @@ test("a service is named by its name, unless several have it", async () => {
   ]);
 });
 
-test("a provider ends a subscription with a reason, which the subscriber reads without control characters", async () => {
+test("a provider ends a subscription with a reason, which the subscriber reads", async () => {
   await deploy();
   await call("subscribe", OFFERED_KEY, "shop");
   const end = ["subscriptions", "end", "subscription-1", "demo"];
   expect((await call(...end)).exitCode).toBe(2);
-  expect((await call(...end, "--reason", "Closed \u001b[31m")).stdout).toContain(
-    "it starts nothing any more",
-  );
+  expect((await call(...end, "--reason", "Closed")).stdout).toContain("it starts nothing any more");
   const listed = await call("subscriptions", "ls");
   expect(listed.stdout).toMatch(/subscription-1 +tsp +ENDED/u);
-  expect(listed.stdout).toContain("subscription-1 was ended by the provider: Closed");
-  expect(listed.stdout).not.toContain("\u001b");
+  expect(listed.stdout).toContain("subscription-1 was ended by the provider: Closed\n");
+  // It could change what a terminal shows.
+  expect((await call(...end, "--reason", "Closed \u001b[31m")).exitCode).toBe(1);
   expect((await call("subscriptions", "end", "nothing", "demo", "--reason", "Closed")).exitCode).toBe(1);
 });
 
