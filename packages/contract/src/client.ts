@@ -1,4 +1,5 @@
 import type { Static, TSchema } from "typebox";
+import { parseExactNumbers } from "./exact-number.ts";
 import { BODY_TYPES } from "./operation.ts";
 import type { Operation, OperationTable } from "./operation.ts";
 import type { ProblemBody } from "./problems.ts";
@@ -211,7 +212,7 @@ async function readResponse({ answerMode }: Route, response: Response): Promise<
   const isGivenOn = answerMode === "content" || answerMode === "events";
   if (isGivenOn && (response.ok || response.status === 304)) return response;
   const text = await response.text();
-  if (response.ok) return text === "" ? undefined : JSON.parse(text);
+  if (response.ok) return text === "" ? undefined : parseExactNumbers(text);
   throw new RequestRefused(response.status, readProblem(response, text));
 }
 

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { withoutExactNumbers } from "@platform/contract/exact-number";
 import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import { readExampleTexts } from "@platform/engine/input-schema/example-input";
@@ -171,7 +172,7 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
       memory: Math.min(resources.memory, options.capacity.memory),
     },
     timeoutSeconds,
-    inputSchema: schemas?.inputSchema ?? null,
+    inputSchema: withoutExactNumbers(schemas?.inputSchema ?? null),
   };
   const receipt: ReceiptVersion = {
     service: project.name,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import { parseExact } from "../util/exact-json.ts";
 import { listFields } from "./list-fields.ts";
 
@@ -27,6 +28,18 @@ test("each member is a field with what stands in the value, digit by digit", () 
       text: "12345678901234567890",
     },
     { path: ["name"], isRequired: false, text: null, fallback: '"x"' },
+  ]);
+});
+
+test("choices and what is used by default keep the digits that the answer had", () => {
+  const schema = parseExactNumbers(
+    `{"properties": {"seed": {"enum": [12345678901234567890, 1e400]}, "far": {"type": "number", "default": 12345678901234567891},
+      "list": {"type": "array", "items": {"default": 9007199254740993}}}}`,
+  );
+  expect(list(schema as Readonly<Record<string, unknown>>).fields).toMatchObject([
+    { control: { kind: "choice", options: ["12345678901234567890", "1e400"] } },
+    { fallback: "12345678901234567891" },
+    { control: { kind: "list", added: "9007199254740993" } },
   ]);
 });
 

@@ -1,3 +1,4 @@
+import { withoutExactNumbers } from "@platform/contract/exact-number";
 import { findExcess } from "./bounds.ts";
 import { findUncheckable } from "./input-validator.ts";
 import type { Schema } from "./reading.ts";
@@ -22,7 +23,7 @@ export function acceptSchemas<S extends Schema>(derived: {
     return null;
   };
   const inputSchema = accept("input", derived.inputSchema);
-  const uncheckable = inputSchema === null ? null : findUncheckable(inputSchema);
+  const uncheckable = inputSchema === null ? null : findUncheckable(withoutExactNumbers(inputSchema));
   if (uncheckable !== null)
     notes.push(
       `The input schema ${uncheckable}: input is not checked when an execution is started, only when it runs.`,

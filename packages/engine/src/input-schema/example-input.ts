@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import { isRecord, isTextDeeperThan } from "../base/json.ts";
 import { getCode } from "../base/thrown.ts";
 import { findExcess } from "./bounds.ts";
@@ -76,36 +77,12 @@ async function readPart(path: string): Promise<Part> {
   if (text === "too large") return none(`is larger than ${MAX_BYTES} bytes`);
   if (isTextDeeperThan(text, MAX_DEPTH)) return none(`is nested deeper than ${MAX_DEPTH} levels`);
   try {
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value)) return none("is no JSON object");
-    return isExact(text)
-      ? { value, text, fault: null }
-      : { value: null, text, fault: "has a number that would lose digits" };
+    // An example that has another number than its file would be another input.
+    const value = parseExactNumbers(text);
+    return isRecord(value) ? { value, text, fault: null } : none("is no JSON object");
   } catch {
     return none("is not JSON");
   }
-}
-
-/** Whether no number of a JSON text becomes another one. */
-function isExact(text: string): boolean {
-  try {
-    JSON.parse(text, requireExact);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-class Inexact extends Error {}
-
-/** An example that has another number than its file would be another input. */
-function requireExact(_name: string, value: unknown): unknown {
-  if (
-    typeof value === "number" &&
-    (Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value))
-  )
-    throw new Inexact();
-  return value;
 }
 
 async function readText(path: string): Promise<string | null> {

@@ -170,6 +170,37 @@ describe("a version", () => {
     expect(Object.keys(body.inputSchema ?? {})).not.toEqual([]);
   });
 
+  test("shows the numbers of its schemas and of its example with all their digits, also in the marketplace", async () => {
+    const { key, name } = await scene.createService();
+    const program = [
+      "from typing import Literal",
+      "def run(data: Literal[12345678901234567890, 5]) -> Literal[98765432109876543210]:",
+      "    return 98765432109876543210",
+      "",
+    ].join("\n");
+    const files = { "input/params.json": '{"big": 12345678901234567891, "far": 1e400}' };
+    expect((await scene.deploy(key, await scene.pack(name, program, {}, files))).status).toBe("SUCCEEDED");
+    const headers = {
+      authorization: `Bearer ${scene.owner.token}`,
+      "x-organizationid": scene.owner.organisationId,
+    };
+    const { body: shown } = await scene.instance.api.inject({
+      url: `/api/services/${key}/versions/1.0.0`,
+      headers,
+    });
+    expect(shown).toContain('"enum":[12345678901234567890,5]');
+    expect(shown).toContain('"enum":[98765432109876543210]');
+    // As the database writes it: the same number.
+    expect(shown).toContain(
+      `"exampleInput":{"params":{"big":12345678901234567891,"far":1${"0".repeat(400)}}}`,
+    );
+    const url = `/api/services/${key}/publish`;
+    await scene.instance.api.inject({ method: "POST", url, headers, payload: { scope: "internal" } });
+    const { body: offered } = await scene.instance.api.inject({ url: `/api/marketplace/${key}`, headers });
+    expect(offered).toContain('"enum":[12345678901234567890,5]');
+    expect(offered).toContain('"enum":[98765432109876543210]');
+  });
+
   test("says whether its input breaks callers of the version before it, by number and not by time", async () => {
     const { key: serviceKey } = await scene.createService();
     for (const [version, type] of [

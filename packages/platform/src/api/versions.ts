@@ -86,13 +86,15 @@ function toListedBody(
 }
 
 function toDetailsBody(version: VersionRecord, details: StoredDetails): VersionDetails {
-  const { former, requirements, exampleInput, sizeBytes, python, createdBy } = details;
+  const { former, requirements, exampleInput, inputSchema, outputSchema, sizeBytes, python, createdBy } =
+    details;
   const breakingChanges =
     former === null ? [] : listBreakingChanges(former.inputSchema, version.inputSchema, MAX_BREAKING_CHANGES);
   return {
     ...toVersionBody(version),
     readme: version.description,
-    outputSchema: version.outputSchema,
+    inputSchema,
+    outputSchema,
     exampleInput,
     sizeBytes,
     python,

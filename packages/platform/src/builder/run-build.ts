@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { withoutExactNumbers } from "@platform/contract/exact-number";
 import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import { readExampleInput } from "@platform/engine/input-schema/example-input";
@@ -79,7 +80,11 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
     const schemas = acceptSchemas(probe);
     for (const note of schemas.notes) onLog(note);
-    const fault = await checkUpgrade(deps.versions, { claim, schema: schemas.inputSchema, onLog });
+    const fault = await checkUpgrade(deps.versions, {
+      claim,
+      schema: withoutExactNumbers(schemas.inputSchema),
+      onLog,
+    });
     if (fault !== null) return fail("INVALID_PROJECT", fault);
     const exampleInput = await readExampleInput(directory, onLog);
     const made = { claim, project, version, built: environment.built, exampleInput };

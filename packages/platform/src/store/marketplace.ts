@@ -2,6 +2,7 @@ import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../postgres/database.ts";
 import { selectMilliseconds } from "./base/columns.ts";
+import { readExact } from "./base/exact.ts";
 import type { Page } from "./base/page.ts";
 import type { ListingTerms } from "./listings.ts";
 import { CARD_COLUMNS, OFFERED, listOffers } from "./marketplace-list.ts";
@@ -56,6 +57,7 @@ export interface EntryRecord extends CardRecord, Pick<ListingTerms, "contact" | 
   /** For how many days results and logs are kept; null: as the platform keeps others. */
   readonly resultDays: number | null;
   readonly logDays: number | null;
+  /** Both, and the example, with all digits of their numbers (`ExactNumber`). */
   readonly inputSchema: Record<string, unknown> | null;
   readonly outputSchema: Record<string, unknown> | null;
   readonly versions: readonly OfferedVersion[];
@@ -131,17 +133,24 @@ export function createMarketplaceStore(database: Database): MarketplaceStore {
   };
 }
 
+type ExactParts = "exampleInput" | "inputSchema" | "outputSchema";
+
+interface OfferRow
+  extends
+    Omit<EntryRecord, "plans" | "versions" | "subscriptions" | "figures" | ExactParts>,
+    Readonly<Record<ExactParts, string | null>> {
+  readonly figures: FigureSums;
+}
+
 async function findOffer(
   database: Database,
   organisationId: string,
   serviceKey: string,
 ): Promise<EntryRecord | null> {
   if (!isUuid(serviceKey)) return null;
-  const [row] = await database.query<
-    Omit<EntryRecord, "plans" | "versions" | "subscriptions" | "figures"> & { readonly figures: FigureSums }
-  >({
-    text: `select ${CARD_COLUMNS}, l.contact, l.example_input as "exampleInput", coalesce(l.description, v.description) as description,
-        s.result_days as "resultDays", s.log_days as "logDays", v.input_schema as "inputSchema", v.output_schema as "outputSchema" ${OFFERED} and s.key = $2`,
+  const [row] = await database.query<OfferRow>({
+    text: `select ${CARD_COLUMNS}, l.contact, l.example_input::text as "exampleInput", coalesce(l.description, v.description) as description,
+        s.result_days as "resultDays", s.log_days as "logDays", v.input_schema::text as "inputSchema", v.output_schema::text as "outputSchema" ${OFFERED} and s.key = $2`,
     values: [organisationId, serviceKey],
     idempotent: true,
   });
@@ -154,8 +163,9 @@ async function findOffer(
   return {
     ...row,
     figures: toFigures(row.figures),
-    inputSchema: readStoredSchema(row.inputSchema),
-    outputSchema: readStoredSchema(row.outputSchema),
+    exampleInput: readExact(row.exampleInput) as EntryRecord["exampleInput"],
+    inputSchema: readStoredSchema(readExact(row.inputSchema)),
+    outputSchema: readStoredSchema(readExact(row.outputSchema)),
     versions,
     plans,
     subscriptions,

@@ -1,5 +1,6 @@
 /** Control messages between Node and a zygote: JSON objects, one per line. User code may have written what comes from a zygote. */
 
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import { isRecord, isTextDeeperThan } from "../../base/json.ts";
 import type { Isolation } from "../sandbox/sandbox.ts";
 import { readCause, readDetail } from "./untrusted-text.ts";
@@ -110,7 +111,8 @@ export function decodeEvent(line: string): ZygoteEvent | null {
   if (isTextDeeperThan(line, 1 + MAX_SCHEMA_DEPTH)) return null;
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    // Schemas keep the digits of their numbers.
+    value = parseExactNumbers(line);
   } catch {
     return null;
   }

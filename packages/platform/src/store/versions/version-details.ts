@@ -3,6 +3,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { formatVersion, parseVersion, selectRequester } from "../base/columns.ts";
 import type { VersionNumber } from "../base/columns.ts";
+import { readExact } from "../base/exact.ts";
 import type { ExampleInput, VersionRecord } from "./versions.ts";
 
 /** The version with the next lower number, whether or not it is live. */
@@ -13,7 +14,10 @@ export interface FormerVersion {
 
 /** What is shown of a version besides what lists have. */
 export interface VersionDetails {
+  /** These three with all digits of their numbers (`ExactNumber`): to be shown, and not to be worked with. */
   readonly exampleInput: ExampleInput | null;
+  readonly inputSchema: VersionRecord["inputSchema"];
+  readonly outputSchema: VersionRecord["outputSchema"];
   /** Canonical text of what was installed; null: it is not known. */
   readonly requirements: string | null;
   /** Of the interpreter; null: it is not known. */
@@ -25,7 +29,10 @@ export interface VersionDetails {
   readonly former: FormerVersion | null;
 }
 
-interface Row extends Omit<VersionDetails, "former"> {
+interface Row extends Omit<VersionDetails, "former" | "exampleInput" | "inputSchema" | "outputSchema"> {
+  readonly exampleInput: string | null;
+  readonly inputSchema: string | null;
+  readonly outputSchema: string | null;
   readonly former: (VersionNumber & Pick<FormerVersion, "inputSchema">) | null;
 }
 
@@ -64,7 +71,8 @@ export async function findVersionDetails(
   const number = parseVersion(version);
   if (number === null || !isUuid(serviceKey)) return null;
   const [row] = await database.query<Row>({
-    text: `select v.example_input as "exampleInput", v.requirements, v.python, o.bytes::float8 as "sizeBytes",
+    text: `select v.example_input::text as "exampleInput", v.input_schema::text as "inputSchema", v.output_schema::text as "outputSchema",
+        v.requirements, v.python, o.bytes::float8 as "sizeBytes",
         (select ${selectRequester("b")} from build b
           where b.service_key = v.service_key and b.major = v.major and b.minor = v.minor and b.patch = v.patch and b.status = 'SUCCEEDED'
           order by b.position desc limit 1) as "createdBy",
@@ -77,5 +85,11 @@ export async function findVersionDetails(
   });
   if (row === undefined) return null;
   const { former, ...details } = row;
-  return { ...details, former: former && toFormer(former) };
+  return {
+    ...details,
+    exampleInput: readExact(details.exampleInput) as ExampleInput | null,
+    inputSchema: readStoredSchema(readExact(details.inputSchema)),
+    outputSchema: readStoredSchema(readExact(details.outputSchema)),
+    former: former && toFormer(former),
+  };
 }
