@@ -331,6 +331,24 @@ describe("who is an operator", () => {
       const end = ({ email }: TestUser) => instance.identity.setOperator(email, false);
       const ended = await Promise.all([end(one), end(two)]);
       expect(ended.map(String).toSorted()).toEqual(["changed", "last operator"]);
+
+      // Disabled on one side, and an operator no longer on the other.
+      const [left] = await alone.database.query<{ id: string; email: string }>({
+        text: "select id, email from platform_user where is_operator and disabled_at is null",
+      });
+      if (left === undefined) throw new Error("There is no operator.");
+      await expect(instance.identity.setUserDisabled(left.id, true, third.userId)).rejects.toMatchObject({
+        code: "CONFLICT",
+      });
+      const other = await createTestOperator(instance);
+      const both = await Promise.allSettled([
+        instance.identity.setUserDisabled(other.userId, true, left.id),
+        instance.identity.setOperator(left.email, false),
+      ]);
+      const operators = await alone.database.query({
+        text: "select 1 from platform_user where is_operator and disabled_at is null",
+      });
+      expect([both.map(({ status }) => status), operators]).toEqual([expect.any(Array), [expect.anything()]]);
     } finally {
       await instance.close();
       await alone.close();

@@ -1,3 +1,4 @@
+import { Problem } from "@platform/contract/problems";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { USER_STATES } from "@platform/contract/platform-api/operator-accounts";
 import type { Database, RunStatement } from "../../postgres/database.ts";
@@ -50,6 +51,8 @@ export interface UserOperations {
   /**
    * Disables a user, and ends sessions, tokens, links and logins of programs, in one transaction; or enables one again. False: there is no
    * such user.
+   *
+   * @throws Problem CONFLICT for the last operator who is not disabled
    */
   readonly setDisabled: (change: ByOperator & { readonly disabled: boolean }) => Promise<boolean>;
   /** Stores a link to set a password, which says nothing about the address. Null: there is no such user. */
@@ -142,8 +145,14 @@ async function setDisabled(
   run: RunStatement,
   { userId, by, disabled }: ByOperator & { readonly disabled: boolean },
 ): Promise<boolean> {
+  const operators = disabled ? await holdOperators(run) : [];
   const found = await holdUser(run, { userId, by });
   if (found === null) return false;
+  if (operators.length > 0 && operators.every(({ id }) => id === userId.toLowerCase()))
+    throw new Problem(
+      "CONFLICT",
+      "This user is the last operator who is not disabled; make another one first.",
+    );
   if (found.isDisabled === disabled) {
     noteUnchanged();
     return true;
@@ -185,11 +194,15 @@ async function createResetLink(
   return { email };
 }
 
-async function setOperator(run: RunStatement, email: string, isOperator: boolean) {
-  // All of them, in one order: of two that end at the same time one is the last.
-  const operators = await run<{ id: string }>({
+/** All who are not disabled, locked in one order: of two that end at the same time, in whichever way, one is the last. */
+async function holdOperators(run: RunStatement): Promise<readonly { readonly id: string }[]> {
+  return await run<{ id: string }>({
     text: "select id from platform_user where is_operator and disabled_at is null order by id for no key update",
   });
+}
+
+async function setOperator(run: RunStatement, email: string, isOperator: boolean) {
+  const operators = await holdOperators(run);
   const [user] = await run<{ id: string; isOperator: boolean; home: string | null }>({
     text: `select u.id, u.is_operator as "isOperator", (select o.id from organisation o where o.personal_of = u.id) as home
       from platform_user u where u.email = $1 for no key update`,
