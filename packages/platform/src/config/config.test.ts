@@ -335,7 +335,7 @@ test("no secret is among what operators are shown, nor a password or token in a 
     PLATFORM_S3_ACCESS_KEY_ID: "hush",
     PLATFORM_S3_SECRET_ACCESS_KEY: "hush",
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=hush",
-    OTEL_EXPORTER_OTLP_ENDPOINT: "https://me:a,hush@otel.example.org/x?key=hush#hush",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "https://me:a,hush@otel.example.org/x,y?key=a,hush;b,hush#hush,hush",
     PLATFORM_API_URL: "https://hush@api.example.org",
   };
   const shown = await readShown({ variables });
@@ -348,7 +348,7 @@ test("no secret is among what operators are shown, nor a password or token in a 
   ).toEqual(SECRETS);
   for (const { secret, value } of shown) expect(secret && value !== null).toBe(false);
   const find = (name: string) => shown.find((setting) => setting.name === name)?.value;
-  expect(find("otlp-endpoint")).toBe("https://otel.example.org/x");
+  expect(find("otlp-endpoint")).toBe("https://otel.example.org/x,y");
   expect(find("api-url")).toBe("https://api.example.org");
   // A name that sounds like a secret is on the list, or says why it is none.
   const sounding = shown.filter(({ name }) => /secret|password|key|token|credential|headers/u.test(name));

@@ -125,9 +125,12 @@ export function showSetting(
 /** Of URLs only what cannot be a password or token: no user, no query, no fragment. */
 function hidePasswords(text: string): string {
   // A password may have a comma, which separates values elsewhere: so the user first, whatever it has before the @.
-  return text
-    .replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/]*@/giu, "$1")
-    .replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s,?#]*)[?#][^\s,]*/giu, "$1");
+  return (
+    text
+      .replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/]*@/giu, "$1")
+      // A query may have one as well, and ends only where another URL begins.
+      .replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s?#]*)[?#](?:(?!,[a-z][a-z0-9+.-]*:\/\/)\S)*/giu, "$1")
+  );
 }
 
 /** The URL at which clients reach this program, such as https://api.example.org; without final slashes, null when not set. */
