@@ -277,9 +277,18 @@ test("an execution is run again with the same body, byte by byte", async () => {
   const id = await finish(await start(body));
   const visit = await world.visit();
   await openExecution(visit, id);
-  await visit.page.getByRole("button", { name: "Run again" }).click();
-  await visit.page.getByText("Started again with the same input.").waitFor();
+  const list = async () =>
+    (await world.api<{ items: readonly unknown[] }>("GET", "/executions?kind=job&limit=100")).body.items;
+  const before = (await list()).length;
+  // Pressed twice at once.
+  await visit.page.getByRole("button", { name: "Run again" }).evaluate((button: HTMLElement) => {
+    button.click();
+    button.click();
+  });
+  await visit.page.getByText("Started again with the same input.").first().waitFor();
   await expect.poll(() => visit.page.url()).not.toContain(id);
+  await finish(new URL(visit.page.url()).pathname.split("/").at(-1) ?? "");
+  expect((await list()).length).toBe(before + 1);
   const again = new URL(visit.page.url()).pathname.split("/").at(-1) ?? "";
   const input = await fetch(`${world.platform.apiUrl}/api/executions/${again}/input`, {
     headers: { authorization: `Bearer ${world.login.personalAccessToken}` },

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import type { ButtonProps } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { readText } from "../../api/content.ts";
 import { useChange } from "../../api/queries.ts";
 import { useOrganisation, useScope } from "../../api/scope.tsx";
@@ -25,13 +25,16 @@ export function RunAgain({ execution, shortcut, ...button }: RunAgainProps) {
   const { slug } = useOrganisation();
   const navigate = route.useNavigate();
   const [isRunning, setIsRunning] = useState(false);
+  const isBusy = useRef(false);
+  // Pressed again after an answer that was lost, it starts none besides; when the new one is known, another can be started.
+  const [press, setPress] = useState(createKey);
   const startJob = useChange("startJob", { refresh: ["listExecutions", "countExecutions"] });
   const startOutgoing = useChange("startSubscriptionExecution", {
     refresh: ["listExecutions", "countExecutions"],
   });
   const run = async () => {
     const body = { json: await readText(scope, "getExecutionInput", { params: { id } }) };
-    const idempotencyKey = createKey();
+    const idempotencyKey = `${press}-${id}`;
     const started =
       kind === "job" || subscriptionId === undefined
         ? await startJob.run({ query: { serviceKey: service.key, version }, body, idempotencyKey })
@@ -41,6 +44,7 @@ export function RunAgain({ execution, shortcut, ...button }: RunAgainProps) {
             body,
             idempotencyKey,
           });
+    setPress(createKey());
     notifyDone("Started again with the same input.");
     await navigate({ to: "/o/$org/executions/$id", params: { org: slug, id: started.id }, search: {} });
   };
@@ -53,10 +57,15 @@ export function RunAgain({ execution, shortcut, ...button }: RunAgainProps) {
         disabled={inputBytes === undefined}
         title={inputBytes === undefined ? "The input is not kept any more." : undefined}
         onClick={() => {
+          if (isBusy.current) return;
+          isBusy.current = true;
           setIsRunning(true);
           run()
             .catch(notifyFailure)
-            .finally(() => setIsRunning(false));
+            .finally(() => {
+              isBusy.current = false;
+              setIsRunning(false);
+            });
         }}
       >
         Run again
