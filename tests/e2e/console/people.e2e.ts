@@ -168,6 +168,29 @@ test("an address is verified with the link of the mail that signing up sends", a
   expect(complaints.filter(isUnexpected)).toEqual([]);
 });
 
+test("a link that is opened without a session leaves its token nowhere in the history", async () => {
+  const hal = createPerson("Hal");
+  const first = await world.visit({ as: null });
+  await first.open("/sign-up");
+  await fillIn(first.page, hal);
+  await first.page.getByRole("button", { name: "Create account" }).click();
+  await expect.poll(() => new URL(first.page.url()).pathname).toMatch(/^\/o\//u);
+  const token = await mail.readLink(hal.email);
+  const { page, open, complaints } = await world.visit({ as: null });
+  await open(`/verify-email/${token}`);
+  await page.getByRole("link", { name: "Create one" }).click();
+  await page.getByRole("button", { name: "Create account" }).waitFor();
+  await page.getByRole("link", { name: "Sign in" }).click();
+  await fillIn(page, { email: hal.email, password: hal.password });
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("button", { name: "Verify" }).click();
+  await page.getByText("Verified", { exact: true }).waitFor();
+  const session = await page.context().newCDPSession(page);
+  const { entries } = await session.send("Page.getNavigationHistory");
+  expect(entries.map(({ url }) => url).filter((url) => url.includes(token))).toEqual([]);
+  expect(complaints.filter(isUnexpected)).toEqual([]);
+});
+
 test("signing up leads to no other host, whatever the address says", async () => {
   for (const next of ["//evil.example", "https://evil.example", "/\\evil.example", "/.//evil.example"]) {
     const { page, open } = await world.visit();

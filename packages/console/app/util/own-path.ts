@@ -11,12 +11,17 @@ export function toOwnPath(next: string | undefined): string {
   }
 }
 
+/** Whether a path has the token of a link that was sent to somebody (routes/links.ts): whoever reads it can use it. */
+export function hasToken(next: string | undefined): boolean {
+  return /^\/(?:invitations|verify-email|reset-password)\/./u.test(toOwnPath(next));
+}
+
 const NEXT = "platform.next";
 
-/** Keeps where to go while the browser is at an identity provider. */
+/** Keeps where to go while the browser is at an identity provider; not where that would keep a token. */
 export function keepNext(next: string | undefined): void {
   try {
-    sessionStorage.setItem(NEXT, toOwnPath(next));
+    sessionStorage.setItem(NEXT, hasToken(next) ? "/" : toOwnPath(next));
   } catch {
     // Then the first page is shown.
   }

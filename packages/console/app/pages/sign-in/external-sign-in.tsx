@@ -1,7 +1,7 @@
-import { Button, Divider } from "@mantine/core";
+import { Button, Divider, Text } from "@mantine/core";
 import { useChange } from "../../api/queries.ts";
 import { notifyFailure } from "../../ui/notify.ts";
-import { keepNext } from "../../util/own-path.ts";
+import { hasToken, keepNext } from "../../util/own-path.ts";
 
 interface ExternalSignInProps {
   /** What people call it. */
@@ -27,6 +27,11 @@ export function ExternalSignIn({ provider, next }: ExternalSignInProps) {
       >
         Sign in with {provider}
       </Button>
+      {hasToken(next) && (
+        <Text fz="sm" c="dimmed" mt="xs">
+          Then open the link once more: it is kept nowhere meanwhile.
+        </Text>
+      )}
       <Divider my="lg" label="or" />
     </>
   );

@@ -6,7 +6,7 @@ import { SignIn } from "../../forms/sign-in.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { ExternalSignIn } from "./external-sign-in.tsx";
 import { Entrance } from "../../shell/entrance.tsx";
-import { toOwnPath } from "../../util/own-path.ts";
+import { hasToken, toOwnPath } from "../../util/own-path.ts";
 
 const route = getRouteApi("/sign-in");
 
@@ -30,13 +30,15 @@ export function SignInPage() {
         {signUp === "open" && (
           <Text inherit>
             No account yet?{" "}
-            <AppLink to="/sign-up" search={search} underline="always">
+            <AppLink to="/sign-up" search={search} replace underline="always">
               Create one
             </AppLink>
           </Text>
         )}
         {mail ? (
-          <AppLink to="/reset-password">Forgotten the password?</AppLink>
+          <AppLink to="/reset-password" replace={hasToken(next)}>
+            Forgotten the password?
+          </AppLink>
         ) : (
           <Text inherit c="dimmed">
             Forgotten the password? Ask an operator of this platform for a link to set a new one.

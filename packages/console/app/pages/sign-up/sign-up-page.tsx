@@ -39,7 +39,7 @@ export function SignUpPage() {
       )}
       <Text fz="sm" mt="lg">
         You have an account?{" "}
-        <AppLink to="/sign-in" search={search} underline="always">
+        <AppLink to="/sign-in" search={search} replace underline="always">
           Sign in
         </AppLink>
       </Text>
