@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import { dedent, showJson } from "./show-json.ts";
 
 test("what holds nothing nested stays in a line, if it fits", () => {
@@ -27,6 +28,12 @@ test("what holds nothing nested stays in a line, if it fits", () => {
   "params": { "seed": 1, "restarts": 200 }
 }`);
   expect(showJson(Array.from({ length: 40 }, () => 10)).split("\n")).toHaveLength(42);
+});
+
+test("numbers that a double would change have their digits, as numbers", () => {
+  const text = '{ "id": 12345678901234567890, "most": [1e400, 1] }';
+  expect(JSON.stringify(parseExactNumbers(showJson(parseExactNumbers(text))))).toBe(text.replaceAll(" ", ""));
+  expect(showJson(parseExactNumbers("[12345678901234567890, 1]"))).toBe("[12345678901234567890, 1]");
 });
 
 test("it is the same value", () => {

@@ -1,3 +1,5 @@
+import { ExactNumber } from "@platform/contract/exact-number";
+
 /** So wide that a block of code beside a form shows it without scrolling. */
 const MOST_COLUMNS = 76;
 
@@ -6,7 +8,7 @@ const MOST_COLUMNS = 76;
  * 52 lines then, not 210.
  */
 export function showJson(value: unknown, indent = ""): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (!isNested(value)) return JSON.stringify(value);
   const parts = Array.isArray(value)
     ? value.map((item: unknown) => ({ name: "", item }))
     : Object.entries(value).map(([name, item]: [string, unknown]) => ({
@@ -15,7 +17,7 @@ export function showJson(value: unknown, indent = ""): string {
       }));
   const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
   if (parts.length === 0) return `${open}${close}`;
-  if (parts.every(({ item }) => typeof item !== "object" || item === null)) {
+  if (!parts.some(({ item }) => isNested(item))) {
     const pad = Array.isArray(value) ? "" : " ";
     const line = `${open}${pad}${parts.map(({ name, item }) => `${name}${JSON.stringify(item)}`).join(", ")}${pad}${close}`;
     if (indent.length + line.length <= MOST_COLUMNS) return line;
@@ -23,6 +25,11 @@ export function showJson(value: unknown, indent = ""): string {
   const within = `${indent}  `;
   const lines = parts.map(({ name, item }) => `${within}${name}${showJson(item, within)}`);
   return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
+}
+
+/** A number whose digits are kept is an object of ours, and none of the value's. */
+function isNested(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !(value instanceof ExactNumber);
 }
 
 /** Without the indentation that a part of a JSON text has from where it stands; a text of JSON has no lines of its own to lose. */
