@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { ExactNumber, measureExpanded, parseExactNumbers, withoutExactNumbers } from "./exact-number.ts";
+import {
+  ExactNumber,
+  countDecimals,
+  measureExpanded,
+  parseExactNumbers,
+  withoutExactNumbers,
+} from "./exact-number.ts";
 
 test.each([
   "12345678901234567890",
@@ -37,4 +43,7 @@ test("what is no JSON is refused as ever, and how long a number is when it is wr
   expect(() => parseExactNumbers("[12345678901234567890")).toThrow(SyntaxError);
   expect(measureExpanded(new ExactNumber("1e400"))).toBe(405);
   expect(measureExpanded(new ExactNumber("12"))).toBe(2);
+  expect(["1e400", "1.25e-3", "1.25e1", "7"].map((text) => countDecimals(new ExactNumber(text)))).toEqual([
+    0, 5, 1, 0,
+  ]);
 });

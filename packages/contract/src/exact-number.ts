@@ -66,3 +66,9 @@ function trimZeros(digits: string): string {
 export function measureExpanded({ text }: ExactNumber): number {
   return text.length + Math.abs(Number(NUMBER.exec(text)?.[4] ?? 0));
 }
+
+/** How many digits stand behind its point then. */
+export function countDecimals({ text }: ExactNumber): number {
+  const [, , , fraction = "", power = "0"] = NUMBER.exec(text) ?? [];
+  return Math.max(0, fraction.length - Number(power));
+}

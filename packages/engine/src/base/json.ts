@@ -1,6 +1,8 @@
-/** Whether a JSON value is an object: neither null nor an array. */
+import { ExactNumber } from "@platform/contract/exact-number";
+
+/** Whether a JSON value is an object: neither null nor an array, nor a number whose digits are kept. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isContainer(value) && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 /** Whether a JSON value is nested deeper than `levels`; a flat object has one level. Iterative, so that no value overflows the stack. */

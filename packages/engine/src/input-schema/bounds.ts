@@ -1,9 +1,11 @@
-import { ExactNumber, measureExpanded } from "@platform/contract/exact-number";
+import { ExactNumber, countDecimals, measureExpanded } from "@platform/contract/exact-number";
 import { isContainer, isDeeperThan } from "../base/json.ts";
 
 /** Maximum nesting of a schema's JSON; pydantic derives about six levels for a model in a list in a model. */
 const MAX_DEPTH = 100;
 const MAX_TEXT_BYTES = 64 * 1024;
+/** Of a number in PostgreSQL's jsonb. The bound of the whole is far below what it takes before the point. */
+const MAX_DECIMALS = 16_383;
 const NUL = "\0";
 const HALF_PAIR = /\p{Surrogate}/u;
 
@@ -17,6 +19,8 @@ export function findExcess(schema: unknown): string | null {
   // Stored, a number stands there without a power of ten: a few characters could become thousands.
   if (Buffer.byteLength(text) + measureExact(schema) > MAX_TEXT_BYTES)
     return `is larger than ${MAX_TEXT_BYTES} bytes`;
+  if (!hasOnlyStorableNumbers(schema))
+    return `has a number with more than ${MAX_DECIMALS} digits behind its point`;
   if (!hasOnlyStorableText(schema)) return "has a null character or half a surrogate pair in a text";
   return null;
 }
@@ -30,6 +34,12 @@ function measureExact(value: unknown): number {
   if (value instanceof ExactNumber) return measureExpanded(value);
   if (!isContainer(value)) return 0;
   return Object.values(value).reduce<number>((sum, member) => sum + measureExact(member), 0);
+}
+
+/** What is a double has some hundred digits there at most. */
+function hasOnlyStorableNumbers(value: unknown): boolean {
+  if (value instanceof ExactNumber) return countDecimals(value) <= MAX_DECIMALS;
+  return !isContainer(value) || Object.values(value).every(hasOnlyStorableNumbers);
 }
 
 /** Whether PostgreSQL's jsonb can store the text. */

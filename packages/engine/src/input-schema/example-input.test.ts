@@ -25,6 +25,7 @@ test("the example input is that of the project's files, and of one where there i
   });
   const { example } = await read({ "input/data.json": '{"id": 12345678901234567890, "x": [1e400, 1.0]}' });
   expect(JSON.stringify(example)).toBe('{"data":{"id":12345678901234567890,"x":[1e400,1]}}');
+  expect((await read({ "input/data.json": '{"x": 1e-16383}' })).log).toEqual([]);
   expect((await read({ "input/params.json": '{"seed": 7}' })).example).toEqual({ params: { seed: 7 } });
   expect(await read({})).toEqual({ example: null, log: [] });
   expect(await read({ "input/data.json/readme.txt": "a folder" })).toEqual({ example: null, log: [] });
@@ -33,9 +34,11 @@ test("the example input is that of the project's files, and of one where there i
 test.each([
   ["is no JSON object", "[1]"],
   ["is no JSON object", "null"],
+  ["is no JSON object", "12345678901234567890"],
   ["is not JSON", '{"n": 1'],
   ["is not JSON", ""],
   ["together it is larger than 65536 bytes", '{"x": [1e999999]}'],
+  ["together it has a number with more than 16383 digits behind its point", '{"x": [1.5e-16383]}'],
   ["is nested deeper than 100 levels", `{"x": ${"[".repeat(200)}${"]".repeat(200)}}`],
   ["is larger than 65536 bytes", JSON.stringify({ x: "x".repeat(65_536) })],
   ["together it has a null character or half a surrogate pair in a text", '{"x": "\\u0000"}'],

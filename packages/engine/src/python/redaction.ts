@@ -1,4 +1,3 @@
-import { ExactNumber } from "@platform/contract/exact-number";
 import type { LogLine, Outcome, NotStarted, Probe, PythonRuntime } from "./port/runtime.ts";
 import { MAX_CODE_LENGTH } from "./wire/untrusted-text.ts";
 import { isRecord } from "../base/json.ts";
@@ -50,7 +49,7 @@ function redactTexts(schema: Record<string, unknown>, redact: Redact): Record<st
 function redactValue(value: unknown, redact: Redact): unknown {
   if (typeof value === "string") return redact(value);
   if (Array.isArray(value)) return value.map((item) => redactValue(item, redact));
-  return isRecord(value) && !(value instanceof ExactNumber) ? redactTexts(value, redact) : value;
+  return isRecord(value) ? redactTexts(value, redact) : value;
 }
 
 function redactCause({ code, detail }: { readonly code: string; readonly detail: string }, redact: Redact) {

@@ -199,4 +199,8 @@ describe("the golden messages, seen from Node", () => {
     expect(say(1001)).toBeNull();
     expect(say(1_000_000)).toBeNull();
   });
+
+  test.each(["12345678901234567890", "12", '"text"', "[]"])("%s is no schema", (text) => {
+    expect(decodeEvent(`{"event":"probed","input":${text},"output":null,"mode":"fork"}`)).toBeNull();
+  });
 });
