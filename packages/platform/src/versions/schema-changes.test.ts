@@ -27,6 +27,15 @@ const knot = (type: string) => {
   };
 };
 
+test("of versions that are compared together, those with the same input use up nothing", () => {
+  const numbers = Array.from({ length: 100 }, (_, index) => [`n${index}`, { type: "number" }] as const);
+  const wide = () => input({ properties: Object.fromEntries(numbers) });
+  const narrower = input({ properties: Object.fromEntries([...numbers, ["n0", { type: "string" }]]) });
+  const budget = createStepBudget();
+  for (let times = 0; times < 100; times += 1) expect(findBreakingChange(wide(), wide(), budget)).toBeNull();
+  expect(findBreakingChange(wide(), narrower, budget)).toBe("/data/n0 was number and is now string");
+});
+
 describe("a change of a service's input", () => {
   const before = input({ properties: { a: { type: "integer" }, b: { type: "string" } }, required: ["a"] });
 

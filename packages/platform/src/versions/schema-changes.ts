@@ -47,7 +47,8 @@ export function listBreakingChanges(
   most: number,
   budget: StepBudget = createStepBudget(),
 ): readonly string[] {
-  if (after === null) return [];
+  // Most versions leave it as it was, which takes no steps from those that do not.
+  if (after === null || JSON.stringify(before) === JSON.stringify(after)) return [];
   const found: string[] = [];
   const old = before ?? {};
   const seen = new Map<Schema, Set<Schema>>();
