@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import {
   ExactNumber,
   countDecimals,
@@ -38,6 +38,23 @@ test.each([
     "1234567890123456789012",
   ]);
 });
+
+test("identifiers and times are no numbers: an answer without long ones is read without looking at each value", () => {
+  const parse = vi.spyOn(JSON, "parse");
+  onTestFinished(() => parse.mockRestore());
+  const answer =
+    '{"id":"0198c1de-7a53-7000-8000-4e5e6e7e8e90","hash":"12345678901234567890","at":"2026-11-28T09:30:00.123456Z","n":1.25}';
+  parseExactNumbers(answer);
+  parseExactNumbers(JSON.stringify(JSON.parse(answer), null, 2));
+  expect(parse.mock.calls.map(({ length }) => length)).toEqual([1, 1, 1]);
+});
+
+test.each(["12345678901234567890", '{"a" :\n1e400}', "[0,-12345678901234567890]", "[ 1.0E-400 ]"])(
+  "%s is looked at, wherever its number begins",
+  (text) => {
+    expect(JSON.stringify(parseExactNumbers(text))).toBe(text.replaceAll(/\s/gu, ""));
+  },
+);
 
 test("what is no JSON is refused as ever, and how long a number is when it is written out is known", () => {
   expect(() => parseExactNumbers("[12345678901234567890")).toThrow(SyntaxError);

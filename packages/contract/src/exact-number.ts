@@ -23,8 +23,11 @@ type WriteRaw = (text: string) => unknown;
 /** Not in Node.js 18 and in browsers of before 2025, which read doubles as they always did. */
 const writeRaw = (JSON as { readonly rawJSON?: WriteRaw }).rawJSON;
 
-/** Only such a text can have a number that a double would change: most have none, and are read without looking at each value. */
-const MAY_LOSE = /\d[\d.]{15}|\d[eE][+-]?\d/u;
+/**
+ * Only such a text can have a number that a double would change: most have none, and are read without looking at each value, which takes
+ * seven times as long. Where a number can begin only: the digits of identifiers in strings would match in every answer.
+ */
+const MAY_LOSE = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/u;
 
 /** Like `JSON.parse`, but numbers that a double would change are `ExactNumber`, where they can be told. */
 export function parseExactNumbers(text: string): unknown {
