@@ -32,6 +32,8 @@ export interface LoadedVersion {
   readonly target: VersionTarget;
   /** Why the module could not be loaded: each execution fails with it. Null if it was loaded. */
   readonly failure: Extract<Probe, { readonly ok: false }> | null;
+  /** As it is shown: with all digits of its numbers, which that of the target has not. */
+  readonly inputSchema: VersionTarget["inputSchema"];
   /** What the project's author tries it with. */
   readonly example: {
     readonly texts: ExampleTexts;
@@ -165,6 +167,7 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
     options.onBuildLine(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
   const schemas = probe.ok ? acceptSchemas(probe) : null;
   for (const note of schemas?.notes ?? []) options.onBuildLine(note);
+  const inputSchema = schemas?.inputSchema ?? null;
   const target: VersionTarget = {
     id,
     resources: {
@@ -172,7 +175,7 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
       memory: Math.min(resources.memory, options.capacity.memory),
     },
     timeoutSeconds,
-    inputSchema: withoutExactNumbers(schemas?.inputSchema ?? null),
+    inputSchema: withoutExactNumbers(inputSchema),
   };
   const receipt: ReceiptVersion = {
     service: project.name,
@@ -181,5 +184,6 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
     built: environment.built,
   };
   const example = await readExampleTexts(directory);
-  return { runnable, receipt, loaded: { project, target, failure: probe.ok ? null : probe, example } };
+  const failure = probe.ok ? null : probe;
+  return { runnable, receipt, loaded: { project, target, failure, inputSchema, example } };
 }

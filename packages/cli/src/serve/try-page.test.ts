@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ExactNumber, parseExactNumbers } from "@platform/contract/exact-number";
 import type { LocalTry } from "@platform/contract/local-try";
 import { createHttpServer } from "@platform/engine/http/server";
 import { createOutput } from "../base/output.ts";
@@ -11,7 +12,7 @@ import { registerTryPage } from "./try-page.ts";
 const PROJECT: LocalTry = {
   name: "demo",
   version: "local-1",
-  inputSchema: null,
+  inputSchema: { enum: [new ExactNumber("12345678901234567890")] },
   example: { data: '{"n":12345678901234567890}', params: null },
   exampleNotes: [],
   failure: null,
@@ -90,9 +91,10 @@ test("its files are kept for ever under their names, and nothing that is not lis
     expect((await get(path)).statusCode).toBe(404);
 });
 
-test("the project is told with the digits of its example, and is kept by nobody", async () => {
+test("the project is told with the digits of its schema and example, and is kept by nobody", async () => {
   const { headers, body } = await get("/try/project.json");
-  expect(JSON.parse(body)).toEqual(PROJECT);
+  expect(body).toContain('"inputSchema":{"enum":[12345678901234567890]}');
+  expect(parseExactNumbers(body)).toEqual(PROJECT);
   expect(headers["cache-control"]).toBe("no-store");
 });
 

@@ -81,13 +81,13 @@ function createReader(directory: string): () => Promise<BuiltPages | string> {
 
 /** What the page is told of a version. */
 export function describeTry(
-  { project, target, failure, example }: LoadedVersion,
+  { project, target, failure, inputSchema, example }: LoadedVersion,
   reloadFault: string | null,
 ): LocalTry {
   return {
     name: project.name,
     version: target.id,
-    inputSchema: target.inputSchema,
+    inputSchema,
     example: example.texts,
     exampleNotes: example.faults,
     failure:

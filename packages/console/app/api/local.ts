@@ -1,5 +1,6 @@
 import { createClient } from "@platform/contract/client";
 import type { Client, Route } from "@platform/contract/client";
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import type { LOCAL_SERVICE_API } from "@platform/contract/local-service-api";
 import { TRY_PROJECT_PATH } from "@platform/contract/local-try";
 import type { LocalTry } from "@platform/contract/local-try";
@@ -38,5 +39,6 @@ export function createLocalApi(): LocalApi {
 /** The project as it is served now. @throws RequestRefused, TypeError where the server does not answer */
 export async function readLocalProject(api: LocalApi, signal: AbortSignal): Promise<LocalTry> {
   const response = await api.getProject({ signal });
-  return (await response.json()) as LocalTry;
+  // Numbers of the schema keep their digits.
+  return parseExactNumbers(await response.text()) as LocalTry;
 }
