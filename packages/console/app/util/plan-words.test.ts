@@ -31,8 +31,10 @@ test("the cheapest plan is the first, whatever it is called", () => {
     { ...paid, name: "Big", monthly: "49" },
     { ...paid, name: "Pay as you go", perExecution: "0.002" },
     { ...FREE, name: "Trial" },
+    { ...paid, name: "Dollars", currency: "USD", monthly: "0.5" },
   ];
-  expect(sortByPrice(plans).map(({ name }) => name)).toEqual(["Trial", "Pay as you go", "Big", "Annual"]);
+  const sorted = ["Trial", "Pay as you go", "Big", "Annual", "Dollars"];
+  expect(sortByPrice(plans).map(({ name }) => name)).toEqual(sorted);
 });
 
 test("of a service, what its cheapest plan costs is said as the least only where another costs something else", () => {

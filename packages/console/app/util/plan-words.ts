@@ -29,15 +29,24 @@ export function describePriceBeside(plan: Terms & Pick<Plan, "name">): string | 
   return price.toLowerCase() === plan.name.toLowerCase() ? null : price;
 }
 
-/** The cheapest first: what is chosen for somebody must not be what costs most. */
+/**
+ * The cheapest first: what is chosen for somebody must not be what costs most. Amounts of different currencies are not compared; the order is
+ * that of `priceFrom` on cards.
+ */
 export function sortByPrice<T extends Terms & Pick<Plan, "name">>(plans: readonly T[]): readonly T[] {
   return plans.toSorted(
     (one, other) =>
+      compareTexts(one.currency ?? "", other.currency ?? "") ||
       Number(one.monthly) - Number(other.monthly) ||
       Number(one.perExecution) - Number(other.perExecution) ||
       Number(one.perCpuSecond) - Number(other.perCpuSecond) ||
       one.name.localeCompare(other.name),
   );
+}
+
+function compareTexts(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 function isZero(amount: string): boolean {
