@@ -4,7 +4,7 @@ import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { VersionParams } from "./builds.ts";
-import { KeyParams, READS, REMOVES, ServiceKey, VISIBLE, WRITES, idOf } from "./common.ts";
+import { KeyParams, NAME_PATTERN, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts";
 import { PlanId, PlanSchema, PlanUnit } from "./plans.ts";
 
 /** Which version the endpoint URL of a subscription names. */
@@ -33,7 +33,7 @@ const Status = StringEnum(["ACTIVE", "PAUSED", "ENDED"], {
 const EndReason = Type.String({
   minLength: 1,
   maxLength: 500,
-  pattern: `^(?=.*\\S)${VISIBLE}`,
+  pattern: NAME_PATTERN,
   description: "Why the provider has ended it, one line, as the subscriber reads it",
 });
 

@@ -1,5 +1,7 @@
 import {
   BODY_FILE,
+  SHELL_FUNCTIONS,
+  WAIT,
   isInFile,
   quoteJava,
   quoteJavaScript,
@@ -29,8 +31,7 @@ export interface ShownCall {
 
 const KEY_ID = "PLATFORM_ACCESS_KEY_ID";
 const SECRET = "PLATFORM_ACCESS_KEY_SECRET";
-/** Seconds that a state is waited for, and between two looks at it. */
-const WAIT = "wait=30";
+/** Seconds between two looks at a state. */
 const PAUSE = 2;
 
 /** The call as commands of a POSIX shell with curl 7.76 or newer. In parentheses, so that a refusal ends them and not the shell they are copied into. */
@@ -52,12 +53,7 @@ export function toCallCurl(call: ShownCall): string {
         ];
   const lines = [
     `set -e`,
-    `send() {`,
-    `  ANSWER=$(curl -sS --fail-with-body "$@") || { printf '%s\\n' "$ANSWER" >&2; exit 1; }`,
-    `}`,
-    `pick() {`,
-    `  printf '%s\\n' "$ANSWER" | grep -o "\\"$1\\" *: *\\"[^\\"]*\\"" | head -n 1 | cut -d '"' -f 4`,
-    `}`,
+    ...SHELL_FUNCTIONS,
     `URL=${quoteShell(call.endpointUrl)}`,
     `send ${quoteShell(call.tokenUrl)} -u ${user} -d grant_type=client_credentials`,
     `AUTH="Authorization: Bearer $(pick access_token)"`,

@@ -1,4 +1,12 @@
-import { quotePython, quoteShell, sayFile, toCurlData, toPythonBytes } from "./texts.ts";
+import {
+  SHELL_FUNCTIONS,
+  WAIT,
+  quotePython,
+  quoteShell,
+  sayFile,
+  toCurlData,
+  toPythonBytes,
+} from "./texts.ts";
 
 /** A start at a server without tokens, as `platform serve` is, with all that follows until the result. */
 export interface LocalCall {
@@ -8,21 +16,13 @@ export interface LocalCall {
   readonly body: string;
 }
 
-/** Seconds that a state is waited for. */
-const WAIT = "wait=30";
-
 /** The call as commands of a POSIX shell with curl 7.76 or newer. In parentheses, so that a refusal ends them and not the shell they are copied into. */
 export function toLocalCurl({ url, body }: LocalCall): string {
   return [
     ...sayFile("#", body),
     `(`,
     `set -e`,
-    `send() {`,
-    `  ANSWER=$(curl -sS --fail-with-body "$@") || { printf '%s\\n' "$ANSWER" >&2; exit 1; }`,
-    `}`,
-    `pick() {`,
-    `  printf '%s\\n' "$ANSWER" | grep -o "\\"$1\\" *: *\\"[^\\"]*\\"" | head -n 1 | cut -d '"' -f 4`,
-    `}`,
+    ...SHELL_FUNCTIONS,
     `URL=${quoteShell(url)}`,
     `send -X POST "$URL" -H 'Content-Type: application/json' \\`,
     `  --data-binary ${toCurlData(body)}`,

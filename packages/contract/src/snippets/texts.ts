@@ -55,3 +55,16 @@ export const toCurlData = (body: string): string => (isInFile(body) ? `@${BODY_F
 /** The body in JavaScript, where `readFile` is imported. */
 export const toJavaScriptData = (body: string): string =>
   isInFile(body) ? `await readFile("${BODY_FILE}")` : quoteJavaScript(body);
+
+/** How long a state is waited for: the value of `Prefer`. */
+export const WAIT = "wait=30";
+
+/** Functions of a POSIX shell with curl 7.76 or newer: `send` asks, and ends with what a refusal says; `pick` reads a text out of the answer, without a parser. */
+export const SHELL_FUNCTIONS: readonly string[] = [
+  `send() {`,
+  `  ANSWER=$(curl -sS --fail-with-body "$@") || { printf '%s\\n' "$ANSWER" >&2; exit 1; }`,
+  `}`,
+  `pick() {`,
+  `  printf '%s\\n' "$ANSWER" | grep -o "\\"$1\\" *: *\\"[^\\"]*\\"" | head -n 1 | cut -d '"' -f 4`,
+  `}`,
+];
