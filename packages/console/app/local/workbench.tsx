@@ -43,7 +43,7 @@ export function Workbench({ api, project }: WorkbenchProps) {
   };
   return (
     <div className="local-columns">
-      <section className="local-part local-input" aria-labelledby="input-title">
+      <section className="local-part" aria-labelledby="input-title">
         <div className="local-actions">
           <h2 id="input-title">Input</h2>
           <Group gap="xs">
@@ -78,7 +78,7 @@ export function Workbench({ api, project }: WorkbenchProps) {
   );
 }
 
-/** Of code that cannot be loaded nothing is known: the form stays as it was until it is mended. */
+/** Of code that cannot be loaded nothing is known: the form stays as it was until it is fixed. */
 function useLastSchema({ inputSchema, failure }: LocalTry) {
   const [schema, setSchema] = useState(inputSchema);
   if (failure === null && schema !== inputSchema) setSchema(inputSchema);

@@ -7,8 +7,6 @@ import type { Users } from "./users.ts";
 export interface BootstrapOptions {
   /** Default `admin@platform.local`. */
   readonly email?: string;
-  /** Name of the user and of their organisation; default `Platform`. */
-  readonly name?: string;
   /** Default: a random one. */
   readonly password?: string;
   /** Called with the login right before the user is committed, to store it: the password exists nowhere else. */
@@ -46,15 +44,13 @@ export async function bootstrap(
   const login = { email, password, organizationId: organisationId, personalAccessToken: token };
   try {
     await options.beforeCommit?.(login);
-    const name = options.name ?? "Administrator";
-    const organisationName = options.name ?? "Platform";
     await users.createUser({
       id,
       email,
-      name,
+      name: "Administrator",
       password,
       organisationId,
-      organisationName,
+      organisationName: "Platform",
       isOperator: true,
       token: row,
     });

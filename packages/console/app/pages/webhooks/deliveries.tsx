@@ -75,7 +75,7 @@ function State({ of: { status, tries, nextAt, attempts } }: { readonly of: Webho
   const answer = last === undefined ? null : (last.failure ?? `answered ${last.status ?? "nothing"}`);
   return (
     <div>
-      <Badge miw="max-content">{status.toLowerCase()}</Badge>
+      <Badge>{status.toLowerCase()}</Badge>
       <Text fz="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
         {tries} {tries === 1 ? "try" : "tries"}
         {answer === null ? "" : `, ${answer}`}

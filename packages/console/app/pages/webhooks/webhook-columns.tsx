@@ -47,7 +47,7 @@ export function createWebhookColumns(applicationId: string, onSecret: OnSecret):
 function State({ of: { isPaused, waiting, formerSecretUntil } }: { readonly of: Webhook }) {
   return (
     <div>
-      <Badge miw="max-content">{isPaused ? "Paused" : "Active"}</Badge>
+      <Badge>{isPaused ? "Paused" : "Active"}</Badge>
       {waiting > 0 && (
         <Text fz="xs" c="dimmed">
           {formatCount(waiting)} {waiting === 1 ? "message waits" : "messages wait"}
