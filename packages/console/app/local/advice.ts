@@ -3,11 +3,11 @@ import { FAILURE_WORDS } from "@platform/contract/words.gen";
 /** What to do about a code where the code is at hand; typed so that none is forgotten. */
 const ADVICE: Readonly<Record<keyof typeof FAILURE_WORDS, string>> = {
   EXECUTION_ERROR:
-    "The log has the traceback. Mend the code and save it, or change the input; then run it again.",
+    "The log has the traceback. Fix the code and save it, or change the input; then run it again.",
   CONNECTION_ERROR:
     "Check that the host is up, and that network in platform.json allows it. Then run it again.",
   STARTUP_ERROR:
-    "The import fails. Mend it, or add what is missing to requirements.txt: it is reloaded when you save.",
+    "The import fails. Fix it, or add what is missing to requirements.txt: it is reloaded when you save.",
   NOT_STARTED: "The input is not at fault. The terminal of platform serve says why; then run it again.",
   START_DEADLINE_EXCEEDED: "Nothing has run. Run it again with a later deadline (startWithin).",
   INVALID_INPUT: "Change what the detail names, and run it again.",

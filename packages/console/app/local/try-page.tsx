@@ -70,7 +70,7 @@ function ProjectNotes({ project: { failure, reloadFault, exampleNotes } }: { rea
             <span className="mono">{failure.code}</span> {failure.detail}
           </Text>
           <Text fz="sm" mb={failure.traceback === null ? 0 : "xs"}>
-            Every execution fails with this until it is mended. It is reloaded when you save.
+            Every execution fails with this until it is fixed. It is reloaded when you save.
           </Text>
           {failure.traceback !== null && (
             <div className="code-block">

@@ -11,6 +11,9 @@ export function CopyService({ serviceKey: key }: { readonly serviceKey: string }
   if (tab === "builds") return <CopyAs op="listBuilds" {...shown} />;
   if (tab === "listing") return <CopyAs op="getListing" {...shown} command={`platform listing ${key}`} />;
   if (tab === "plans") return <CopyAs op="listPlans" {...shown} command={`platform plans ls ${key}`} />;
-  if (tab === "subscribers") return <CopyAs op="listServiceSubscriptions" {...shown} />;
+  if (tab === "subscribers")
+    return (
+      <CopyAs op="listServiceSubscriptions" {...shown} command={`platform subscriptions ls --of ${key}`} />
+    );
   return <CopyAs op="getService" {...shown} command={`platform versions ${key}`} />;
 }
