@@ -11,6 +11,7 @@ import { ChoiceTabs } from "../ui/choice-tabs.tsx";
 import { Code } from "../ui/code.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { SaveBody } from "../ui/save-body.tsx";
+import { showJson } from "../util/show-json.ts";
 import { composeExample } from "./compose-example.ts";
 import { RunPanel } from "./run-panel.tsx";
 import { TypeHints } from "./type-hints.tsx";
@@ -127,9 +128,7 @@ function Elsewhere({ text, schema }: ElsewhereProps) {
             : [
                 {
                   label: "Schema",
-                  content: () => (
-                    <Code text={JSON.stringify(schema, null, 2)} language="json" what="Schema of the input" />
-                  ),
+                  content: () => <Code text={showJson(schema)} language="json" what="Schema of the input" />,
                 },
               ]),
         ]}

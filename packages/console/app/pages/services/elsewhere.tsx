@@ -6,6 +6,7 @@ import { useOrganisation } from "../../api/scope.tsx";
 import { ChoiceTabs } from "../../ui/choice-tabs.tsx";
 import { Code } from "../../ui/code.tsx";
 import { SaveBody } from "../../ui/save-body.tsx";
+import { showJson } from "../../util/show-json.ts";
 
 const LANGUAGES = [
   { label: "curl", language: "bash", what: "curl command", write: toCurl },
@@ -55,7 +56,7 @@ function Schema({ of: schema }: { readonly of: ElsewhereProps["inputSchema"] }) 
       text={
         schema === null
           ? "run has no type hints: any object is taken. With type hints, there would be a schema."
-          : JSON.stringify(schema, null, 2)
+          : showJson(schema)
       }
       language={schema === null ? "text" : "json"}
       what="Schema of the input"
