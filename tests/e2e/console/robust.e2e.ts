@@ -181,7 +181,7 @@ test("a console that was replaced by a newer one loads itself again, once, where
   await page.route(/\/assets\/marketplace-page-[^/]*\.js$/u, (route) =>
     loads === 0 ? route.fulfill({ status: 404, body: "" }) : route.continue(),
   );
-  await page.getByRole("link", { name: "Marketplace" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Marketplace" }).click();
   await page.getByRole("heading", { level: 1, name: "Marketplace" }).waitFor();
   expect(await page.evaluate(() => Reflect.has(globalThis, "isFormer"))).toBe(false);
   expect(loads).toBe(1);
