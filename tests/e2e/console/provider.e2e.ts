@@ -270,7 +270,8 @@ test("a provider ends a subscription with a reason, which the subscriber reads o
       ...(json === undefined ? {} : { json }),
     });
   const { body: application } = await ask<{ id: string }>("POST", "/applications", { name: "caller" });
-  const terms = { applicationId: application.id, serviceKey };
+  await world.api("PUT", `/services/${serviceKey}/plans/leaving`, { name: "Leaving" });
+  const terms = { applicationId: application.id, serviceKey, planId: "leaving" };
   const { body: made } = await ask<{ id: string }>("POST", "/subscriptions", terms);
   const start = () =>
     ask<{ id: string; code?: string; detail?: string }>("POST", `/subscriptions/${made.id}/executions`, {
