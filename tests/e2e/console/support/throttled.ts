@@ -61,8 +61,3 @@ export async function serveBarePage(scriptBytes: number): Promise<{ url: string;
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }
-
-/** The middle one. */
-export function takeMedian(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
