@@ -248,7 +248,7 @@ describe("the marketplace", () => {
     const { serviceKey } = await offer("figured", { title: "Figured", sharesFigures: true });
     const note = async (daysAgo: number, succeeded: number, failed: number) =>
       await home.database.query({
-        text: `insert into service_day values ($1, (now() at time zone 'UTC')::date - $2::int, $3, $4, jsonb_build_object('40', $3::int))`,
+        text: `insert into service_day values ($1, ((now() - interval '10 minutes') at time zone 'UTC')::date - $2::int, $3, $4, jsonb_build_object('40', $3::int))`,
         values: [serviceKey, daysAgo, succeeded, failed],
       });
     const read = async () => {

@@ -20,13 +20,16 @@ export interface FigureSums {
 const LEAST = 20;
 const DAYS = 30;
 
+/** SQL: the day that is not shown yet. It is over some minutes after midnight: the sums of its last minute come a minute late. */
+const TODAY = "((now() - interval '10 minutes') at time zone 'UTC')::date";
+
 /**
  * SQL: sums of the last days of a service `s`, if its listing `l` shares them: by key and day, at most thirty rows. Today is left out: who
  * looks before and after an execution would see what became of it.
  */
 export const SELECT_FIGURES = `select jsonb_build_object('succeeded', sum(d.succeeded), 'failed', sum(d.failed), 'runs', jsonb_agg(d.runs))
     from service_day d where l.shares_figures and d.service_key = s.key
-      and d.day >= (now() at time zone 'UTC')::date - ${DAYS} and d.day < (now() at time zone 'UTC')::date`;
+      and d.day >= ${TODAY} - ${DAYS} and d.day < ${TODAY}`;
 
 /** Null: there are too few executions, or the provider shares none. */
 export function toFigures({ succeeded, failed, runs }: FigureSums): ServiceFigures | null {
