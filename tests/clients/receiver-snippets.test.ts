@@ -1,6 +1,6 @@
 /** The receivers of webhooks that the console shows, run as they are copied, with messages that are signed as the platform does. */
 import { spawn } from "node:child_process";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createWebhookSecret, signMessage } from "@platform/engine/webhooks/sign";
@@ -23,8 +23,18 @@ async function findPort(): Promise<number> {
   return port;
 }
 
+/** Connects as anybody can, and begins a request that never ends. */
+async function begin(port: number, text: string) {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  await new Promise<void>((sent) => void socket.write(text, () => sent()));
+  return socket;
+}
+
+const BEGINNING = "POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{";
+
 test.for(LANGUAGES)(
-  "the receiver in %s takes what was signed, and nothing else",
+  "the receiver in %s takes what was signed, and nothing else, whoever else goes away or says nothing",
   async (language, context) => {
     await needLanguage(language, context.skip);
     const folder = await makeFolder();
@@ -47,6 +57,9 @@ test.for(LANGUAGES)(
     const message = { id: "msg_1", timestamp: now, body };
     const headers = signMessage([secret], message);
     await expect.poll(() => post(headers, body).catch(() => 0)).toBe(204);
+    const silent = await Promise.all(["", BEGINNING].map((text) => begin(port, text)));
+    context.onTestFinished(() => silent.forEach((socket) => void socket.destroy()));
+    (await begin(port, BEGINNING)).destroy();
     expect(await post(signMessage([createWebhookSecret(), secret], message), body)).toBe(204);
     const refused: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
       ["another body", headers, `${body} `],

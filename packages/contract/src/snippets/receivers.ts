@@ -1,6 +1,7 @@
 /*
  * Receivers of webhooks: small servers that verify the signature of each message (Standard Webhooks, HMAC-SHA256) before
  * they believe it. The secret comes from WEBHOOK_SECRET; with two signatures, as after a new secret, one has to be right.
+ * Anybody can connect to them: who goes away, or says nothing, keeps none from being received.
  */
 
 /** Seconds that a message may be old, so that a recorded one is of no use later. */
@@ -10,7 +11,7 @@ const PORT = 8000;
 /** The receiver as a program of Python 3 with its standard library. */
 export function toReceiverPython(): string {
   return `import base64, hashlib, hmac, os, sys, time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 key = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
 
@@ -33,7 +34,7 @@ class Receiver(BaseHTTPRequestHandler):
             sys.stdout.buffer.write(body + b"\\n")
             sys.stdout.flush()
 
-HTTPServer(("", int(os.environ.get("PORT", ${PORT}))), Receiver).serve_forever()`;
+ThreadingHTTPServer(("", int(os.environ.get("PORT", ${PORT}))), Receiver).serve_forever()`;
 }
 
 /** The receiver as a module of Node.js 18 or newer. */
@@ -53,13 +54,17 @@ function verify(headers, body) {
   });
 }
 
-const server = createServer(async (request, response) => {
+async function receive(request, response) {
   const parts = [];
   for await (const part of request) parts.push(part);
   const body = Buffer.concat(parts);
   const isGenuine = verify(request.headers, body);
   response.writeHead(isGenuine ? 204 : 403).end();
   if (isGenuine) console.log(body.toString());
+}
+
+const server = createServer((request, response) => {
+  receive(request, response).catch((error) => console.error(error.message));
 });
 server.listen(process.env.PORT ?? ${PORT});`;
 }
@@ -70,6 +75,7 @@ export function toReceiverJava(): string {
 import java.net.InetSocketAddress;
 import java.security.MessageDigest;
 import java.util.*;
+import java.util.concurrent.Executors;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -109,6 +115,7 @@ class Receiver {
     int port = Integer.parseInt(System.getenv().getOrDefault("PORT", "${PORT}"));
     var server = HttpServer.create(new InetSocketAddress(port), 0);
     server.createContext("/", Receiver::answer);
+    server.setExecutor(Executors.newCachedThreadPool());
     server.start();
   }
 }`;
