@@ -15,22 +15,24 @@ interface NotSubscribedProps {
   readonly version: string;
   /** Through so many subscriptions it was looked, and there are more; null: through all. */
   readonly looked: number | null;
+  /** There were subscriptions, which have been ended. */
+  readonly hasEnded: boolean;
+}
+
+function describeNone({ looked, hasEnded }: NotSubscribedProps): string {
+  if (hasEnded) return "All subscriptions of applications have been ended";
+  if (looked === null) return "No application has subscribed";
+  return `None of the newest ${formatCount(looked)} subscriptions is of this service`;
 }
 
 /** Nothing calls the service yet: how it is started without, and the way to an endpoint URL. */
-export function NotSubscribed({ service, version, looked }: NotSubscribedProps) {
+export function NotSubscribed(props: NotSubscribedProps) {
+  const { service, version } = props;
   const { key, name, publication } = service;
   const { data } = useFetched(q("getVersion", { params: { key, version } }));
   return (
     <>
-      <EmptyState
-        title={
-          looked === null
-            ? "No application has subscribed"
-            : `None of the newest ${formatCount(looked)} subscriptions is of this service`
-        }
-        action={<Subscribe service={service} />}
-      >
+      <EmptyState title={describeNone(props)} action={<Subscribe service={service} />}>
         Programs call a service by the endpoint URL of an application&apos;s subscription, which is then shown
         here.{publication === null && " Publishing it for this organisation lets its applications subscribe."}{" "}
         Without one, the command below starts it as a job of this organisation.

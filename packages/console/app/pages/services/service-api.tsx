@@ -7,6 +7,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { findUsable } from "../../util/access-keys.ts";
+import { findCallable } from "../../util/subscriptions.ts";
 import { ClientDownloads } from "../marketplace/clients.tsx";
 import { CallPrograms } from "./call-programs.tsx";
 import { NotSubscribed } from "./not-subscribed.tsx";
@@ -21,11 +22,17 @@ export function ServiceApi({ service }: { readonly service: Service }) {
         Nothing can be called until a version has been built.
       </EmptyState>
     );
-  const subscriptions = items.filter(({ serviceKey, endpointUrl }) => serviceKey === key && endpointUrl);
+  const subscriptions = findCallable(items, key);
+  const hasEnded = items.some(({ serviceKey, status }) => serviceKey === key && status === "ENDED");
   return (
     <Stack>
       {subscriptions.length === 0 ? (
-        <NotSubscribed service={service} version={latestVersion} looked={hasMore ? items.length : null} />
+        <NotSubscribed
+          service={service}
+          version={latestVersion}
+          looked={hasMore ? items.length : null}
+          hasEnded={hasEnded}
+        />
       ) : (
         <Call serviceKey={key} version={latestVersion} subscriptions={subscriptions} />
       )}
