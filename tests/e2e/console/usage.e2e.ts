@@ -138,8 +138,9 @@ test("an execution that has just ended is counted today, without a reload, and i
   const own = await world.visit();
   await own.open(`/o/${provider}/usage`);
   const day = new Date().toISOString().slice(0, 10);
-  await own.page.getByRole("link", { name: day }).click();
+  await own.page.getByRole("link", { name: `Jobs of ${day}` }).click();
   await own.page.getByRole("heading", { level: 1, name: "Executions" }).waitFor();
+  expect(new URL(own.page.url()).searchParams.get("kind")).toBe("job");
   await own.page
     .getByRole("table", { name: "Executions", exact: true })
     .getByText("counting")

@@ -1,15 +1,15 @@
-import { Title } from "@mantine/core";
+import { Group, Title } from "@mantine/core";
 import type { Usage } from "@platform/contract/platform-api/usage";
 import type { LoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { AppLink } from "../../ui/link.tsx";
+import { listDayLinks } from "../../usage/day-links.ts";
 import { DIMENSION_WORDS } from "../../usage/query.ts";
 import type { Dimension, Side } from "../../usage/query.ts";
 import { formatUsage, NUMBER_WORDS, USAGE_NUMBERS } from "../../usage/sum.ts";
 import type { UsageNumber } from "../../usage/sum.ts";
-import { addDays } from "../../util/days.ts";
 import { formatMoney } from "../../util/money.ts";
 
 interface UsageTableProps {
@@ -57,21 +57,24 @@ function toColumn(name: UsageNumber): Column<Usage> {
   };
 }
 
-/** Leads to the executions of the day, as far as they are still stored. */
+/** Leads to the executions of the day. */
 function Day({ of: { key, label, executions }, side }: { readonly of: Usage; readonly side: Side }) {
   const { slug } = useOrganisation();
   if (executions === 0) return label;
   return (
-    <AppLink
-      to="/o/$org/executions"
-      params={{ org: slug }}
-      search={{
-        after: `${key} 00:00:00`,
-        before: `${addDays(key, 1)} 00:00:00`,
-        ...(side === "provider" ? { kind: "incoming" } : {}),
-      }}
-    >
+    <Group gap="xs">
       {label}
-    </AppLink>
+      {listDayLinks(key, side).map(({ label: words, search }) => (
+        <AppLink
+          key={words}
+          to="/o/$org/executions"
+          params={{ org: slug }}
+          search={search}
+          aria-label={`${words} of ${label}`}
+        >
+          {words}
+        </AppLink>
+      ))}
+    </Group>
   );
 }
