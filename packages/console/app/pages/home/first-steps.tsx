@@ -2,14 +2,15 @@ import { Button, Code, Group, Paper, Progress, Stack, Text, ThemeIcon, Title } f
 import { IconCheck, IconCircle } from "@tabler/icons-react";
 import { useState } from "react";
 import type { ReactNode } from "react";
-import type { Service } from "@platform/contract/platform-api/services";
-import type { OperationId } from "../../api/client.ts";
+import type { AnswerOf, OperationId } from "../../api/client.ts";
 import { q, REFRESH_MS, useFetched } from "../../api/queries.ts";
 import type { Query } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { useRefusal } from "../../ui/can.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ButtonLink } from "../../ui/link.tsx";
+import { anyOf } from "./known-services.ts";
+import { useKnownServices } from "./use-known-services.ts";
 import { WhoCan } from "./who-can.tsx";
 
 /** One step from nothing to the first call. */
@@ -44,10 +45,10 @@ function useAny(query: Query<"listExecutions" | "listApplications" | "listSubscr
  * From nothing to the first call. Each step is ticked by what there is, and by nothing that is stored; when all are, the list folds to a
  * line, which is not shown to who comes later.
  */
-export function FirstSteps({ services }: { readonly services: readonly Service[] }) {
-  const steps = useSteps(services);
+export function FirstSteps({ newest }: { readonly newest: AnswerOf<"listServices"> }) {
+  const steps = useSteps(newest);
   const [isOpen, setIsOpen] = useState(false);
-  if (services.length > 0 && steps.some(({ isDone }) => isDone === undefined)) return null;
+  if (newest.items.length > 0 && steps.some(({ isDone }) => isDone === undefined)) return null;
   const done = steps.filter(({ isDone }) => isDone).length;
   const isComplete = done === steps.length;
   if (isComplete && !isOpen)
@@ -86,8 +87,9 @@ export function FirstSteps({ services }: { readonly services: readonly Service[]
   );
 }
 
-function useSteps(services: readonly Service[]): readonly FirstStep[] {
+function useSteps(newest: AnswerOf<"listServices">): readonly FirstStep[] {
   const { slug: org } = useOrganisation();
+  const services = useKnownServices(newest);
   const hasRun = useAny(JOBS);
   const hasCalled = useAny(CALLS);
   const hasSubscribed = useAny(SUBSCRIPTIONS);
@@ -161,16 +163,15 @@ function ToMarketplace({ org }: { readonly org: string }) {
 }
 
 function describeServiceSteps(
-  services: readonly Service[],
+  { live, isAnyLive, isAnyPublished }: ReturnType<typeof useKnownServices>,
   org: string,
   hasRun: boolean | undefined,
 ): readonly FirstStep[] {
-  const live = services.find(({ latestVersion }) => latestVersion !== null);
   return [
     {
       name: "Deploy a service",
       // What has run was live.
-      isDone: live !== undefined || hasRun,
+      isDone: anyOf([isAnyLive, hasRun]),
       text: "A Python function becomes an endpoint.",
       op: "createVersion",
       command: "platform init my-solver && cd my-solver && platform up",
@@ -199,7 +200,7 @@ function describeServiceSteps(
     },
     {
       name: "Publish it",
-      isDone: services.some(({ publication }) => publication !== null),
+      isDone: isAnyPublished,
       text: "Only published services take subscriptions.",
       op: "publishService",
       command: "platform publish",

@@ -39,11 +39,11 @@ function Home() {
     <>
       <PageHeader title={name} description={`You are ${role} here.`} />
       <Stack gap="xl">
-        {isNew && <FirstSteps services={services.items} />}
+        {isNew && <FirstSteps newest={services} />}
         <DayFigures counts={counts} since={since} />
         <LatestExecutions expected={counts.total} />
         <NewestServices services={services.items} />
-        {!isNew && <FirstSteps services={services.items} />}
+        {!isNew && <FirstSteps newest={services} />}
       </Stack>
     </>
   );
