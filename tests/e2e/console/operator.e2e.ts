@@ -115,15 +115,40 @@ test("a user is disabled and enabled, and the link for a new password is shown o
   expect(complaints).toEqual([]);
 });
 
-test("whoever does not run the platform finds no link to these pages, and is told who may see them", async () => {
-  const { page, open } = await world.visit({ as: OTHER });
+test("whoever does not run the platform finds no link to these pages, and is told who may see them without a request", async () => {
+  const { page, open, complaints } = await world.visit({ as: OTHER });
+  const asked: string[] = [];
+  page.on("request", (one) => asked.push(new URL(one.url()).pathname));
   await open("/account");
   await page.getByRole("button", { name: /^Account of/u }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).waitFor();
   expect(await page.getByRole("menuitem", { name: "Operator" }).count()).toBe(0);
-  await open("/operator/users");
-  await page.getByText("Only operators of this platform").first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Find a page" }).fill("operator");
+  await page.getByRole("status").getByText("Nothing is found.").waitFor();
+  for (const path of ["", "/activity", "/workers", "/storage", "/users", "/organizations", "/settings"]) {
+    await open(`/operator${path}`);
+    await page.getByRole("heading", { level: 1, name: "You may not see this page" }).waitFor();
+    await page.getByText("Only operators of this platform").first().waitFor();
+  }
   expect(await page.getByRole("table").count()).toBe(0);
+  expect(asked.filter((path) => path.startsWith("/api/operator"))).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test("who runs the platform finds these pages by their names", async () => {
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}`);
+  await page.keyboard.press("Control+k");
+  const field = page.getByRole("combobox", { name: "Find a page" });
+  await field.fill("operator");
+  await page.getByRole("status").getByText("7 found").waitFor();
+  await field.fill("storage");
+  await page.getByRole("option", { name: "Storage" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Storage" }).waitFor();
+  expect(complaints).toEqual([]);
 });
 
 test("figures over time are drawn and listed, and settings say where they come from, without a secret", async () => {

@@ -1,10 +1,12 @@
 import { useNavigate } from "@tanstack/react-router";
+import type { UseNavigateResult } from "@tanstack/react-router";
 import { can } from "@platform/contract/permissions";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import { FAILURE_WORDS } from "@platform/contract/words.gen";
 import type { OperationId } from "../api/client.ts";
 import { toActor, useOrganisation, useScope } from "../api/scope.tsx";
 import { EXECUTION_PRESETS } from "../execution/presets.ts";
+import { OPERATOR_PAGES } from "../pages/operator/operator-pages.ts";
 import { listPages } from "../shell/navigation.tsx";
 import { readQuery } from "./find-commands.ts";
 import type { Command } from "./find-commands.ts";
@@ -38,6 +40,26 @@ const ACTIONS = [
   readonly search: object;
 }[];
 
+/** Pages of no organisation: the user's own, and those of who runs the platform. */
+function listOthers(navigate: UseNavigateResult<string>, isOperator: boolean): readonly Command[] {
+  const own = OWN.map(({ to, label }) => ({
+    id: to,
+    label,
+    group: "Page",
+    run: () => void navigate({ to }),
+  }));
+  if (!isOperator) return own;
+  const words = "operator";
+  const pages = OPERATOR_PAGES.map(([to, label]) => ({
+    id: to,
+    label,
+    group: "Operator",
+    words,
+    run: () => void navigate({ to }),
+  }));
+  return [...own, ...pages];
+}
+
 /** What needs no request: pages, actions, codes, and an identifier that was pasted. */
 export function useCommands(query: string): readonly Command[] {
   const scope = useScope();
@@ -56,7 +78,7 @@ export function useCommands(query: string): readonly Command[] {
       group: "Page",
       run: () => void navigate({ to, params: { org } }),
     })),
-    ...OWN.map(({ to, label }) => ({ id: to, label, group: "Page", run: () => void navigate({ to }) })),
+    ...listOthers(navigate, can(actor, PLATFORM_ROUTES.getInstance)),
     ...ACTIONS.filter(({ op }) => can(actor, PLATFORM_ROUTES[op])).map(({ label, to, search }) => ({
       id: label,
       label,

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { mayCall } from "../api/access.ts";
 import { pages, q } from "../api/queries.ts";
 import { toSeriesQuery } from "../util/series-query.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
@@ -8,16 +9,29 @@ const activitySearch = search({ span: oneOf("day", "week") });
 const usersSearch = search({ q: text(), state: oneOf("enabled", "disabled", "operator") });
 const organisationsSearch = search({ q: text() });
 
-const health = createRoute({
+const loadNothing = (): Promise<void> => Promise.resolve();
+
+const operator = createRoute({
   getParentRoute: () => signedIn,
   path: "operator",
+  beforeLoad: ({ context: { scope, load } }) => {
+    // What others would be refused is not asked for.
+    const allowed: typeof load = mayCall(scope, "getInstance") ? load : loadNothing;
+    return { load: allowed };
+  },
+  component: lazyRouteComponent(() => import("../pages/operator/operator-root.tsx"), "OperatorRoot"),
+});
+
+const health = createRoute({
+  getParentRoute: () => operator,
+  path: "/",
   loader: ({ context: { load } }) => load(q("getInstance", {})),
   component: lazyRouteComponent(() => import("../pages/operator/health-page.tsx"), "HealthPage"),
 });
 
 const activity = createRoute({
-  getParentRoute: () => signedIn,
-  path: "operator/activity",
+  getParentRoute: () => operator,
+  path: "activity",
   validateSearch: activitySearch,
   loaderDeps: ({ search: { span } }) => toSeriesQuery(span ?? "hour", Date.now()),
   loader: ({ context: { load }, deps }) => load(q("getSeries", { query: deps })),
@@ -25,22 +39,22 @@ const activity = createRoute({
 });
 
 const workers = createRoute({
-  getParentRoute: () => signedIn,
-  path: "operator/workers",
+  getParentRoute: () => operator,
+  path: "workers",
   loader: ({ context: { load } }) => load(pages("listWorkers", {})),
   component: lazyRouteComponent(() => import("../pages/operator/workers-page.tsx"), "WorkersPage"),
 });
 
 const storage = createRoute({
-  getParentRoute: () => signedIn,
-  path: "operator/storage",
+  getParentRoute: () => operator,
+  path: "storage",
   loader: ({ context: { load } }) => load(q("getStorage", {})),
   component: lazyRouteComponent(() => import("../pages/operator/storage-page.tsx"), "StoragePage"),
 });
 
 const users = createRoute({
-  getParentRoute: () => signedIn,
-  path: "operator/users",
+  getParentRoute: () => operator,
+  path: "users",
   validateSearch: usersSearch,
   loaderDeps: ({ search: given }) => given,
   loader: ({ context: { load }, deps }) => load(pages("listUsers", { query: deps })),
@@ -48,8 +62,8 @@ const users = createRoute({
 });
 
 const organisations = createRoute({
-  getParentRoute: () => signedIn,
-  path: "operator/organizations",
+  getParentRoute: () => operator,
+  path: "organizations",
   validateSearch: organisationsSearch,
   loaderDeps: ({ search: given }) => given,
   loader: ({ context: { load }, deps }) => load(pages("listAllOrganizations", { query: deps })),
@@ -60,11 +74,13 @@ const organisations = createRoute({
 });
 
 const settings = createRoute({
-  getParentRoute: () => signedIn,
-  path: "operator/settings",
+  getParentRoute: () => operator,
+  path: "settings",
   loader: ({ context: { load } }) => load(q("getInstance", {})),
   component: lazyRouteComponent(() => import("../pages/operator/settings-page.tsx"), "SettingsPage"),
 });
 
 /** The platform itself, for those who run it: the server answers nobody else. */
-export const operatorRoutes = [health, activity, workers, storage, users, organisations, settings] as const;
+export const operatorRoutes = [
+  operator.addChildren([health, activity, workers, storage, users, organisations, settings]),
+] as const;

@@ -1,17 +1,8 @@
 import { LinkedPage } from "../../ui/page-links.tsx";
 import type { FrameProps } from "../../ui/page-links.tsx";
-
-const PAGES = [
-  ["/operator", "Health"],
-  ["/operator/activity", "Activity"],
-  ["/operator/workers", "Workers"],
-  ["/operator/storage", "Storage"],
-  ["/operator/users", "Users"],
-  ["/operator/organizations", "Organisations"],
-  ["/operator/settings", "Settings"],
-] as const;
+import { OPERATOR_PAGES } from "./operator-pages.ts";
 
 /** What the pages of those who run the platform share. */
 export function OperatorFrame(page: FrameProps) {
-  return <LinkedPage label="Operator" pages={PAGES} {...page} />;
+  return <LinkedPage label="Operator" pages={OPERATOR_PAGES} {...page} />;
 }
