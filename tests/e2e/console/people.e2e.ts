@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { join } from "node:path";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Page } from "playwright-core";
 import { startMailServer } from "../../support/mail-server.ts";
 import type { MailServer } from "../../support/mail-server.ts";
@@ -251,6 +253,35 @@ test("an organisation that somebody is removed from while it is open is gone wit
   await guest.page.getByRole("option", { name: "New organisation" }).waitFor();
   expect(await guest.page.getByRole("option", { name: "Vanishing" }).count()).toBe(0);
   expect(guest.complaints.filter(isUnexpected)).toEqual([]);
+});
+
+test("who is a member of more organisations than are listed finds the others by name, and sees which one is open", async () => {
+  const ines = createPerson("Ines");
+  await addPerson(world, ines);
+  const database = new Client({
+    host: join(world.dataDirectory, "postgres", "socket"),
+    user: "platform",
+    database: "platform",
+  });
+  await database.connect();
+  onTestFinished(() => database.end());
+  await database.query(
+    `with made as (
+        insert into organisation (id, name, slug)
+        select gen_random_uuid(), 'Many ' || lpad(i::text, 3, '0'), 'many-' || i from generate_series(1, 120) i returning id
+      ) insert into member (organisation_id, user_id, role)
+        select made.id, u.id, 'maintainer' from made, platform_user u where u.email = $1`,
+    [ines.email],
+  );
+  const { page, open, complaints } = await world.visit({ as: ines });
+  await open("/o/many-120");
+  await page.getByRole("button", { name: "Organisation: Many 120" }).click();
+  await page.getByText("The first 100 are listed").waitFor();
+  await page.getByLabel("Find an organisation").fill("MANY 11");
+  await page.getByRole("option", { name: "Many 119" }).click();
+  await expect.poll(() => new URL(page.url()).pathname).toBe("/o/many-119");
+  await page.getByRole("button", { name: "Organisation: Many 119" }).waitFor();
+  expect(complaints).toEqual([]);
 });
 
 test("an organisation is made in the list of organisations, and a name that is taken is refused at its field", async () => {

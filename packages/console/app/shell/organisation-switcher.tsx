@@ -4,9 +4,11 @@ import { IconPlus, IconSelector } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Organisation } from "../api/scope.tsx";
+import { MOST_ORGANISATIONS, useOrganisations } from "./use-organisations.ts";
 
 interface OrganisationSwitcherProps {
   readonly current: Organisation;
+  /** At most the first hundred. */
   readonly all: readonly Organisation[];
   readonly onChoose?: () => void;
 }
@@ -32,7 +34,7 @@ export function OrganisationSwitcher({ current, all, onChoose }: OrganisationSwi
   useWindowEvent("keydown", ({ key }) => {
     if (key === "Escape") combobox.closeDropdown();
   });
-  const shown = all.filter(({ name }) => name.toLowerCase().includes(sought.toLowerCase().trim()));
+  const { shown, isSearching } = useOrganisations(all, sought);
   const choose = (slug: string) => {
     combobox.closeDropdown();
     onChoose?.();
@@ -60,10 +62,18 @@ export function OrganisationSwitcher({ current, all, onChoose }: OrganisationSwi
             value={sought}
             onChange={(event) => setSought(event.currentTarget.value)}
             placeholder="Find"
+            maxLength={120}
             aria-label="Find an organisation"
           />
         )}
-        <Options shown={shown} currentId={current.id} />
+        <Options shown={shown} isSearching={isSearching} currentId={current.id} />
+        {shown.length >= MOST_ORGANISATIONS && (
+          <Combobox.Footer>
+            <Text fz="xs" c="dimmed">
+              The first {MOST_ORGANISATIONS} are listed; others are found by their name.
+            </Text>
+          </Combobox.Footer>
+        )}
       </Combobox.Dropdown>
     </Combobox>
   );
@@ -71,10 +81,11 @@ export function OrganisationSwitcher({ current, all, onChoose }: OrganisationSwi
 
 interface OptionsProps {
   readonly shown: readonly Organisation[];
+  readonly isSearching: boolean;
   readonly currentId: string;
 }
 
-function Options({ shown, currentId }: OptionsProps) {
+function Options({ shown, isSearching, currentId }: OptionsProps) {
   return (
     <Combobox.Options aria-label="Organisations" mah={320} style={{ overflowY: "auto" }}>
       {shown.map(({ id, slug, name, role }) => (
@@ -87,7 +98,9 @@ function Options({ shown, currentId }: OptionsProps) {
           </Text>
         </Combobox.Option>
       ))}
-      {shown.length === 0 && <Combobox.Empty>No organisation has this in its name</Combobox.Empty>}
+      {shown.length === 0 && (
+        <Combobox.Empty>{isSearching ? "Searching" : "No organisation has this in its name"}</Combobox.Empty>
+      )}
       <Combobox.Option value={NEW} mt={4}>
         <Group gap={6}>
           <IconPlus size={15} aria-hidden />

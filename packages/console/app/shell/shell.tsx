@@ -1,7 +1,7 @@
 import { ActionIcon, Burger } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
-import { Outlet, getRouteApi, useNavigate, useParams } from "@tanstack/react-router";
+import { Outlet, getRouteApi, useMatch, useNavigate, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { ScopeProvider } from "../api/scope.tsx";
 import type { Me, Organisation, Scope } from "../api/scope.tsx";
@@ -29,12 +29,24 @@ const NarrowNavigation = lazy(async () => ({
 const KeysHelp = lazy(async () => ({ default: (await import("./keys-help.tsx")).KeysHelp }));
 const Palette = lazy(async () => ({ default: (await import("../palette/palette.tsx")).Palette }));
 
+/** That of the address, or else the one that was open last. */
+function useShownOrganisation(me: Me): Organisation {
+  const { org } = useParams({ strict: false });
+  const slug = org ?? readStored("organisation");
+  // Who is a member of more than come with the user has the one of the address from its route.
+  const opened = useMatch({
+    from: "/in/o/$org",
+    shouldThrow: false,
+    // There is none until the route has found it.
+    select: ({ context }: { readonly context: { readonly scope?: Scope } }) => context.scope?.organisation,
+  });
+  return me.organizations.find((one) => one.slug === slug) ?? opened ?? me.organization;
+}
+
 /** Header, navigation and the place of the page. */
 export function Shell() {
   const { scope, me } = signedIn.useRouteContext();
-  const { org } = useParams({ strict: false });
-  const slug = org ?? readStored("organisation");
-  const organisation = me.organizations.find((one) => one.slug === slug) ?? me.organization;
+  const organisation = useShownOrganisation(me);
   const [wasOpened, setWasOpened] = useState(false);
   const [isOpen, { toggle, close }] = useDisclosure(false, { onOpen: () => setWasOpened(true) });
   const navigation = <Navigation scope={scope} organisation={organisation} onChoose={close} />;

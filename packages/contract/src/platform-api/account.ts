@@ -4,7 +4,7 @@ import type { OperationTable } from "../operation.ts";
 import { ROLES, TOKEN_SCOPES } from "../permissions.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { DisplayName, READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { DisplayName, NameQuery, READS, REMOVES, WRITES, idOf } from "./common.ts";
 
 /** An organisation, as seen by one of its members. */
 export const OrganizationSchema = Type.Object(
@@ -92,8 +92,8 @@ export const ACCOUNT_API = {
     ...OWN,
     path: "/organizations",
     summary: "List the organisations of which the user is a member",
-    description: "The user's own organisation is among them.",
-    query: PageQuery,
+    description: "By name, the user's own organisation first.",
+    query: NameQuery,
     responses: { 200: { description: "One page", schema: pageOf("OrganizationPage", OrganizationSchema) } },
   },
   listPersonalAccessTokens: {

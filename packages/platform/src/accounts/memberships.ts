@@ -2,7 +2,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 import { createCache } from "@platform/engine/base/cache";
 import { ROLES } from "@platform/contract/permissions";
 import type { Role } from "@platform/contract/permissions";
-import type { MemberRecord, MemberStore } from "../store/accounts/members.ts";
+import type { MemberRecord, MemberStore, MembershipPage } from "../store/accounts/members.ts";
 
 /** A user in an organisation. */
 export interface Membership extends MemberRecord {
@@ -17,10 +17,7 @@ export interface Memberships {
    */
   readonly findMembership: (userId: string, organisationId?: string) => Promise<Membership | null>;
   /** By name, the user's own first; `offset` counts memberships. */
-  readonly listOrganisations: (
-    userId: string,
-    page: { readonly limit: number; readonly offset: number },
-  ) => Promise<readonly Membership[]>;
+  readonly listOrganisations: (userId: string, page: MembershipPage) => Promise<readonly Membership[]>;
   /** Adds a user to an organisation. */
   readonly addMember: (organisationId: string, userId: string, role: Role) => Promise<void>;
   /** Drops what is cached: it may have changed. */

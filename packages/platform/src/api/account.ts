@@ -27,7 +27,8 @@ export function createAccountHandlers(
     },
     listOrganizations: async ({ caller, query }) => {
       const page = readOffsetPage(query);
-      const found = await identity.listOrganisations(caller.userId, { ...page, limit: page.limit + 1 });
+      const wanted = { ...page, limit: page.limit + 1, q: query.q };
+      const found = await identity.listOrganisations(caller.userId, wanted);
       return { status: 200, body: cutOffsetPage(found, page, toOrganisationBody) };
     },
     listPersonalAccessTokens: async ({ caller, query }) => {

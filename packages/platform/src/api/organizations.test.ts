@@ -104,6 +104,21 @@ describe("an organisation", () => {
     }
   });
 
+  test("is found by a part of its name, whatever its case, among the user's own", async () => {
+    const other = await createTestUser(here);
+    await call(other, "POST", "/organizations", { name: "Quantum Lab of others" }, null);
+    const find = async (q: string) => {
+      const { items } = (await call(ada, "GET", `/organizations?q=${encodeURIComponent(q)}`)).json<{
+        items: readonly { name: string }[];
+      }>();
+      return items.map(({ name }) => name);
+    };
+    expect(await find("UM la")).toEqual(["Quantum Lab"]);
+    expect(await find("of others")).toEqual([]);
+    expect(await find("%")).toEqual([]);
+    expect(await find("")).toHaveLength(2);
+  });
+
   test("is renamed everywhere as soon as it is notified", async () => {
     expect((await callAt(there, ada, "GET", `/organizations/${id}`)).json().name).toBe("Quantum Lab");
     const slug = `new-${randomUUID().slice(0, 8)}`;

@@ -42,6 +42,14 @@ export interface MemberChange {
  */
 type MemberChangeResult = "changed" | "unknown" | "personal" | "last owner" | "not allowed";
 
+/** Which of the organisations of a user are listed. */
+export interface MembershipPage {
+  readonly limit: number;
+  readonly offset: number;
+  /** A part of their name, whatever its case; missing: all. */
+  readonly q?: string | undefined;
+}
+
 /** Which users belong to which organisations. */
 export interface MemberStore {
   /**
@@ -50,10 +58,7 @@ export interface MemberStore {
    */
   readonly find: (userId: string, organisationId?: string) => Promise<MemberRecord | null>;
   /** By name, the user's own first. */
-  readonly listOfUser: (
-    userId: string,
-    page: { readonly limit: number; readonly offset: number },
-  ) => Promise<readonly MemberRecord[]>;
+  readonly listOfUser: (userId: string, page: MembershipPage) => Promise<readonly MemberRecord[]>;
   readonly add: (organisationId: string, userId: string, role: string) => Promise<void>;
   /** Those who joined first come first. */
   readonly list: (
@@ -76,12 +81,12 @@ const LISTED = `select m.user_id as "userId", u.name, u.email, m.role, ${selectM
 export function createMemberStore(database: Database): MemberStore {
   return {
     find: (userId, organisationId) => findMember(database, userId, organisationId),
-    listOfUser: (userId, { limit, offset }) =>
+    listOfUser: (userId, { limit, offset, q }) =>
       database.query<MemberRecord>({
         text: `select ${COLUMNS} from member m join organisation o on o.id = m.organisation_id
-          where m.user_id = $1 and o.deleted_at is null
+          where m.user_id = $1 and o.deleted_at is null and ($4::text is null or position(lower($4) in lower(o.name)) > 0)
           order by o.personal_of is not distinct from m.user_id desc, o.name, o.id limit $2 offset $3`,
-        values: [userId, limit, offset],
+        values: [userId, limit, offset, q ?? null],
         idempotent: true,
       }),
     add: async (organisationId, userId, role) => {
