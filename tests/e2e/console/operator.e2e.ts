@@ -71,7 +71,11 @@ test("draining takes no more work until it is taken back, and a killed worker is
   await expect
     .poll(async () => (await world.api("GET", `/executions/${id}/explanation`)).body, SETTLED)
     .toMatchObject({ reason: "NO_WORKER" });
+  await open("/operator");
+  const waiting = page.getByRole("table", { name: "Waiting executions" }).locator("tbody tr");
+  await waiting.filter({ hasText: "no worker is running" }).waitFor();
 
+  await open("/operator/workers");
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
   await rows.filter({ hasText: "Takes work" }).waitFor();

@@ -12,6 +12,9 @@ test("operator instance shows what the platform is, which settings differ, and n
   expect(stdout).toContain("Version    1.2.2, 1.2.3\n");
   expect(stdout).toContain("Database   PostgreSQL 18.1 (embedded), 1.5 GB, 7 of 150 connections\n");
   expect(stdout).toContain("Disk       1.0 of 2.0 GB free: too little for uploads, builds and new runs\n");
+  expect(stdout).toContain(
+    "Waiting    1234 NO_WORKER, the oldest since 2026-11-20 21:17:00: no worker is running\n",
+  );
   expect(stdout).toMatch(
     /worker-1 +node-1 +worker +1\.2\.3 +2 h +lost, 2026-11-20 21:17:00 +B +disk: It is full\./u,
   );

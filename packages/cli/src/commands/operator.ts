@@ -16,7 +16,7 @@ const WORKER = {
 /** `platform operator instance`. */
 export const showInstanceCommand = defineCommand({
   name: "operator instance",
-  summary: "Show processes, database, disk and settings of the platform",
+  summary: "Show processes, what waits and why, database, disk and settings of the platform",
   description: [
     "For operators of the platform. Settings are those of the process that answers, without secrets; those that have their standard value are left out unless --all is given.",
   ],
@@ -46,6 +46,11 @@ function printInstance({ output }: CommandContext, instance: Instance, all: bool
     `Disk       ${formatGb(disk.freeBytes)} of ${formatGb(disk.totalBytes)} GB free${disk.low ? ": too little for uploads, builds and new runs" : ""}`,
   );
   output.print(`Sign-up    ${signUp.mode}`);
+  const waiting = instance.queue.map(
+    ({ executions, reason, meaning, oldestSince }) =>
+      `${executions} ${reason}, the oldest since ${oldestSince}: ${cleanText(meaning)}`,
+  );
+  for (const line of waiting.length > 0 ? waiting : ["nothing"]) output.print(`Waiting    ${line}`);
   output.print("");
   output.printTable(
     ["PROCESS", "HOST", "ROLES", "VERSION", "UP", "SEEN", "ISOLATION", "FAULTS"],

@@ -74,6 +74,10 @@ const INSTANCE: Instance = {
       python: "3.13.1",
     },
   ],
+  queue: [
+    { reason: "NO_WORKER", meaning: "no worker is running", executions: 1_234, oldestSince: AT },
+    { reason: "START_AT", meaning: "its start has asked for a later time", executions: 1, oldestSince: AT },
+  ],
   database: {
     kind: "embedded",
     version: "18.1",

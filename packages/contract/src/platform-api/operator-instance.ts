@@ -104,6 +104,18 @@ const DatabaseSchema = Type.Object(
   { title: "InstanceDatabase", description: "The database" },
 );
 
+const QueuePartSchema = Type.Object(
+  {
+    reason: Type.String({ description: "What they wait for, e.g. QUEUE, SERVICE_LIMIT or NO_WORKER" }),
+    meaning: Type.String({ description: "The same in words" }),
+    executions: Count("How many wait for it"),
+    oldestSince: Timestamp(
+      "Since when the oldest of them could have begun; with START_AT, when the first of them is to begin",
+    ),
+  },
+  { title: "InstanceQueuePart", description: "Executions that are PENDING for one reason" },
+);
+
 const InstanceSchema = Type.Object(
   {
     version: Type.String({ description: "Release of the process that answers" }),
@@ -112,6 +124,10 @@ const InstanceSchema = Type.Object(
     gatewayUrl: Type.String({ description: "Origin of the gateway" }),
     processes: Type.Array(ProcessSchema, {
       description: "Those that were started first come first; one that was lost for a day",
+    }),
+    queue: Type.Array(QueuePartSchema, {
+      description:
+        "What is PENDING, by what it waits for, as of a few seconds ago; the reason whose oldest execution has waited longest comes first",
     }),
     database: DatabaseSchema,
     disk: Type.Object(
@@ -172,7 +188,7 @@ export const OPERATOR_INSTANCE_API = {
     ...READS,
     ...OPERATES,
     path: "/operator/instance",
-    summary: "Describe the platform: processes, database, disk, settings",
+    summary: "Describe the platform: processes, what waits and why, database, disk, settings",
     description: "Settings with their source, and never a secret.",
     responses: { 200: { description: "The platform", schema: InstanceSchema } },
   },

@@ -3,6 +3,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { AuditEvent } from "@platform/contract/platform-api/audit";
 import type { Instance, Worker } from "@platform/contract/platform-api/operator-instance";
 import { SECOND } from "@platform/engine/base/time";
+import { createUuidV7 } from "@platform/engine/base/uuid";
+import { createOwner } from "@platform/engine/testing/execution-fixtures";
+import { createPostgresExecutionStore } from "../store/executions/execution-store.ts";
 import type { ProcessReport } from "../store/instance/processes.ts";
 import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
@@ -155,6 +158,42 @@ test("the instance is described: processes, database, disk, who can sign up", as
   expect(instance.database.maxConnections).toBeGreaterThan(instance.database.connections);
   expect(instance.disk).toEqual({ freeBytes: 2_000, totalBytes: 3_000, floorBytes: 1_000, low: false });
   expect(instance.signUp).toMatchObject({ mode: "open", changeable: false });
+});
+
+test("what waits is described by its reason, that which has waited longest first", async () => {
+  const store = createPostgresExecutionStore({ database: home.database });
+  const start = async (memory: number, createdAt: string) => {
+    const execution = createUuidV7();
+    const resources = { cpu: 1, memory };
+    const rest = { versionId: randomUUID(), timeoutSeconds: 60, body: Buffer.from("{}"), references: {} };
+    await store.create({ id: execution, owner: createOwner(), resources, ...rest });
+    await run("update execution set created_at = $2::timestamptz where id = $1", execution, createdAt);
+  };
+  await start(1, "2026-01-03Z");
+  await start(1, "2026-01-02Z");
+  await start(64, "2026-01-01Z");
+  // What was measured seconds ago is of before.
+  const fresh = await createTestInstance({ database: home.connect() });
+  try {
+    const answer = await createApiCaller(fresh)(operator, "GET /operator/instance");
+    expect(answer.body["queue"]).toEqual([
+      {
+        reason: "NO_LARGE_WORKER",
+        meaning: "no running worker has the vCPUs and memory that the version requires",
+        executions: 1,
+        oldestSince: "2026-01-01 00:00:00",
+      },
+      {
+        reason: "QUEUE",
+        meaning: "it waits for its turn, or for free capacity",
+        executions: 2,
+        oldestSince: "2026-01-02 00:00:00",
+      },
+    ]);
+  } finally {
+    await fresh.close();
+    await store.close();
+  }
 });
 
 test("a process that was lost is forgotten after a day", async () => {

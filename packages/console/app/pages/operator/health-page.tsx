@@ -7,9 +7,10 @@ import { formatDuration } from "../../util/times.ts";
 import { formatBytes, formatCount } from "../../util/units.ts";
 import { OperatorFrame } from "./operator-frame.tsx";
 import { Processes } from "./processes.tsx";
+import { Queue } from "./queue.tsx";
 import { Sandboxes } from "./sandboxes.tsx";
 
-/** Whether the platform is well: its processes, how they isolate user code, the database and the disk. */
+/** Whether the platform is well: what waits and why, its processes, how they isolate user code, the database and the disk. */
 export function HealthPage() {
   const instance = useLoaded(q("getInstance", {}), { refresh: REFRESH_MS.list });
   return (
@@ -20,6 +21,7 @@ export function HealthPage() {
     >
       <Stack gap="xl">
         <Faults instance={instance} />
+        <Queue queue={instance.queue} />
         <Processes processes={instance.processes} />
         <Sandboxes processes={instance.processes} />
         <DatabaseFacts database={instance.database} />

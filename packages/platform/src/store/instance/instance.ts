@@ -1,4 +1,6 @@
 import type { Database } from "../../postgres/database.ts";
+import { measureQueue } from "../executions/measure-queue.ts";
+import type { QueueMeasure } from "../executions/measure-queue.ts";
 
 /** The database, as far as its operators ask. */
 interface DatabaseFacts {
@@ -18,6 +20,8 @@ interface DatabaseFacts {
 /** Facts about the instance. */
 export interface InstanceStore {
   readonly readDatabase: () => Promise<DatabaseFacts>;
+  /** As `measureQueue`: to be kept for some seconds. */
+  readonly measureQueue: () => Promise<QueueMeasure>;
 }
 
 /** The same in PostgreSQL. */
@@ -36,5 +40,6 @@ export function createInstanceStore(database: Database): InstanceStore {
       if (row === undefined) throw new Error("PostgreSQL does not describe itself.");
       return row;
     },
+    measureQueue: () => measureQueue(database),
   };
 }
