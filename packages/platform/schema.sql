@@ -438,6 +438,8 @@ create table invitation (
   accepted_at timestamp(3) with time zone,
   accepted_by uuid,
   revoked_at timestamp(3) with time zone,
+  declined_at timestamp(3) with time zone,
+  constraint invitation_declined_closed CHECK (((declined_at IS NULL) OR ((revoked_at IS NOT NULL) AND (accepted_at IS NULL)))),
   constraint invitation_role_known CHECK ((role = ANY (ARRAY['owner'::text, 'maintainer'::text, 'viewer'::text]))),
   constraint invitation_guest FOREIGN KEY (accepted_by) REFERENCES platform_user(id),
   constraint invitation_inviter FOREIGN KEY (invited_by) REFERENCES platform_user(id),

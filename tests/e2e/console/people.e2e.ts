@@ -81,7 +81,7 @@ test("an invitation link copied by the owner makes a second person a maintainer,
   const again = await world.visit({ as: null });
   await again.open(link.pathname);
   await again.page.getByRole("heading", { name: "This invitation cannot be used" }).waitFor();
-  await again.page.getByText("The invitation was used, was revoked, or has expired").waitFor();
+  await again.page.getByText("The invitation was used, declined or revoked").waitFor();
 
   const { items } = await callIn<{ items: readonly Record<string, string>[] }>(world, id, "GET", "/members");
   expect(items.map(({ email, role }) => [email, role])).toEqual([
@@ -115,6 +115,31 @@ test("who has an account signs in on the page of the invitation, and one for ano
   await page.getByRole("button", { name: "Accept" }).click();
   await page.getByText("You are a member of this organisation already.").waitFor();
   expect(complaints.filter(isUnexpected)).toEqual([]);
+});
+
+test("an invitation is declined without an account, and its owner reads so in the list and in the audit log", async () => {
+  const { id, slug } = await world.createOrganisation("Declined");
+  const path = await invite(world, id, { role: "viewer", email: "gone@example.org" });
+  const guest = await world.visit({ as: null });
+  await guest.open("/sign-in");
+  await guest.open(path);
+  await guest.page.getByRole("heading", { name: "Invitation to Declined" }).waitFor();
+  await guest.page.getByRole("button", { name: "Decline" }).click();
+  await guest.page.getByRole("dialog").getByRole("button", { name: "Decline" }).click();
+  await guest.page.getByRole("heading", { name: "The invitation was declined" }).waitFor();
+  await guest.open(path);
+  await guest.page.getByRole("heading", { name: "This invitation cannot be used" }).waitFor();
+
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/audit?action=invitation.decline`);
+  await page.getByRole("row").filter({ hasText: "invitation.decline" }).getByText("nobody known").waitFor();
+  await open(`/o/${slug}/members`);
+  const row = page.getByRole("row").filter({ hasText: "gone@example.org" });
+  await row.getByText("Declined", { exact: true }).waitFor();
+  await row.getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await row.waitFor({ state: "detached" });
+  expect([...guest.complaints, ...complaints].filter(isUnexpected)).toEqual([]);
 });
 
 test("a forgotten password is set with the link of a mail, once, and what is asked for says nothing about who exists", async () => {

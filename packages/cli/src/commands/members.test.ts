@@ -72,6 +72,19 @@ test("an invitation is accepted by its link or by the link's last part", async (
   expect((await call("invitations", "--accept", "/")).exitCode).toBe(2);
 });
 
+test("an invitation is declined by its link, and its organisation reads so", async () => {
+  expect((await call("invite", "new@example.org", "--role", "viewer")).exitCode).toBe(0);
+  const declined = await call("invitations", "--decline", "http://api.test/invitations/secret");
+  expect([declined.exitCode, declined.stdout]).toEqual([
+    0,
+    "The invitation was declined; its organisation can see that.\n",
+  ]);
+  expect((await call("invitations")).stdout).toContain("declined 2026-11-20 21:18:00");
+  const again = await call("invitations", "--decline", "mistyped", "--json");
+  expect([again.exitCode, JSON.parse(again.stdout).error.code]).toEqual([1, "NOT_FOUND"]);
+  expect((await call("invitations", "--decline", "secret", "--accept", "secret")).exitCode).toBe(2);
+});
+
 test("who mistypes the link of an invitation is sent to the link, not to a list of other invitations", async () => {
   const { exitCode, stdout } = await call("invitations", "--accept", "mistyped", "--json");
   expect([exitCode, JSON.parse(stdout).error]).toEqual([

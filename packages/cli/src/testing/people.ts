@@ -7,6 +7,11 @@ type Handlers = OperationHandlers<typeof ORGANIZATIONS_API & typeof INVITATIONS_
 
 const JOINED = { joinedAt: "2026-11-20 21:17:00", lastSeenAt: null };
 
+function requireLink(token: string): void {
+  if (token === "mistyped") throw new Problem("NOT_FOUND", "There is no such invitation.");
+  if (token !== "secret") throw new Problem("LINK_EXPIRED");
+}
+
 /** Two members and the invitations that a test makes. */
 export function createPeople(): Pick<
   Handlers,
@@ -19,6 +24,7 @@ export function createPeople(): Pick<
   | "createInvitation"
   | "revokeInvitation"
   | "acceptInvitation"
+  | "declineInvitation"
 > {
   const members = [
     { userId: "user-1", name: "Ada", email: "ada@example.org", role: "owner" as const, ...JOINED },
@@ -58,6 +64,7 @@ export function createPeople(): Pick<
         invitedBy: "Ada",
         createdAt: "2026-11-20 21:17:00",
         expiresAt: expiresInDays === 7 ? "2026-11-27 21:17:00" : "2026-11-21 21:17:00",
+        declinedAt: null,
       };
       invitations.push(made);
       return { status: 201, body: { ...made, url: "http://api.test/invitations/secret" } };
@@ -68,9 +75,14 @@ export function createPeople(): Pick<
       invitations.splice(at, 1);
       return { status: 204 };
     },
+    declineInvitation: ({ params }) => {
+      requireLink(params.invitation);
+      const [declined] = invitations;
+      if (declined !== undefined) declined.declinedAt = "2026-11-20 21:18:00";
+      return { status: 204 };
+    },
     acceptInvitation: ({ params }) => {
-      if (params.invitation === "mistyped") throw new Problem("NOT_FOUND", "There is no such invitation.");
-      if (params.invitation !== "secret") throw new Problem("LINK_EXPIRED");
+      requireLink(params.invitation);
       const joined = { id: "organization-2", slug: "lab", name: "Lab", role: "viewer" as const };
       return { status: 200, body: { ...joined, isPersonal: false } };
     },

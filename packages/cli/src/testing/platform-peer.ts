@@ -39,6 +39,7 @@ const { createVersion, getBuild, getVersion, listVersions } = PLATFORM_API;
 const { createOrganization, deleteOrganization, deleteService, retireVersion } = PLATFORM_API;
 const { listMembers, putMember, removeMember, leaveOrganization } = PLATFORM_API;
 const { listInvitations, createInvitation, revokeInvitation, acceptInvitation } = PLATFORM_API;
+const { declineInvitation } = PLATFORM_API;
 const { listEvents, getUsage, listAuditEvents, verifyAuditLog } = PLATFORM_API;
 const TABLE = {
   getMe,
@@ -63,6 +64,7 @@ const TABLE = {
   createInvitation,
   revokeInvitation,
   acceptInvitation,
+  declineInvitation,
   ...ACCESS_TABLE,
   ...SIGN_UP_TABLE,
   ...SECRETS_TABLE,

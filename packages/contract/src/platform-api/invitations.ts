@@ -18,8 +18,11 @@ const InvitationSchema = Type.Object(
     invitedBy: Type.String({ description: "Name of the user who made it" }),
     createdAt: Timestamp("When it was made"),
     expiresAt: Timestamp("Until when it can be accepted"),
+    declinedAt: Nullable(Timestamp("When its reader declined it"), {
+      description: "When its reader declined it, so that nobody can accept it; null: it is open",
+    }),
   },
-  { title: "Invitation", description: "An open invitation to an organisation, without its link" },
+  { title: "Invitation", description: "An invitation to an organisation, without its link" },
 );
 
 /** One name for both: paths that differ in the name of a parameter only are the same path in OpenAPI. */
@@ -34,8 +37,9 @@ export const INVITATIONS_API = {
     ...READS,
     allows: "administer",
     path: "/invitations",
-    summary: "List the open invitations of the organisation",
-    description: "Newest first, without those that were accepted, were revoked, or have expired.",
+    summary: "List the open and the declined invitations of the organisation",
+    description:
+      "Newest first, without those that were accepted, were revoked, or have expired. One that was declined is listed until it would have expired, or is revoked.",
     query: PageQuery,
     responses: { 200: { description: "One page", schema: pageOf("InvitationPage", InvitationSchema) } },
   },
@@ -77,7 +81,7 @@ export const INVITATIONS_API = {
     path: "/invitations/{invitation}",
     audit: "invitation.revoke",
     summary: "Revoke an invitation",
-    description: "Its link cannot be used from then on.",
+    description: "Its link cannot be used from then on. One that was declined leaves the list.",
     params: ById,
     responses: { 204: { description: "Revoked" } },
     problems: ["NOT_FOUND"],
@@ -118,5 +122,20 @@ export const INVITATIONS_API = {
     params: ByToken,
     responses: { 200: { description: "The organisation", schema: OrganizationSchema } },
     problems: ["NOT_FOUND", "LINK_EXPIRED", "CONFLICT", "QUOTA_EXCEEDED"],
+  },
+  declineInvitation: {
+    ...WRITES,
+    allows: "public",
+    scope: "platform",
+    bodyMode: "none",
+    answerMode: "none",
+    path: "/invitations/{invitation}/decline",
+    audit: "invitation.decline",
+    summary: "Decline an invitation",
+    description:
+      "Needs no credentials but the link's token, which opens nothing from then on. The organisation reads that it was declined, and not by whom: whoever has the link can.",
+    params: ByToken,
+    responses: { 204: { description: "Declined" } },
+    problems: ["NOT_FOUND", "LINK_EXPIRED", "RATE_LIMITED"],
   },
 } as const satisfies OperationTable;

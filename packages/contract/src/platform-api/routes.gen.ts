@@ -40,6 +40,7 @@ export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route &
   revokeInvitation: { method: "DELETE", path: "/invitations/{invitation}", bodyMode: "none", answerMode: "none", allows: "administer", audit: "invitation.revoke" },
   getInvitation: { method: "GET", path: "/invitations/{invitation}", bodyMode: "none", answerMode: "json", allows: "public", audit: null },
   acceptInvitation: { method: "POST", path: "/invitations/{invitation}/accept", bodyMode: "none", answerMode: "json", allows: "caller", audit: "invitation.accept" },
+  declineInvitation: { method: "POST", path: "/invitations/{invitation}/decline", bodyMode: "none", answerMode: "none", allows: "public", audit: "invitation.decline" },
   listServices: { method: "GET", path: "/services", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
   createService: { method: "POST", path: "/services", bodyMode: "json", answerMode: "json", allows: "deploy", audit: "service.create" },
   getService: { method: "GET", path: "/services/{key}", bodyMode: "none", answerMode: "json", allows: "read", audit: null },

@@ -12,7 +12,7 @@ import { createLinkToken, hashLinkToken } from "./link-tokens.ts";
 import { refuseAcceptance } from "./refuse-acceptance.ts";
 import { normaliseEmail } from "./users.ts";
 
-/** An open invitation. */
+/** An invitation that is open, or was declined. */
 export interface Invitation extends InvitationRecord {
   readonly role: Role;
 }
@@ -32,17 +32,19 @@ interface InvitationWish {
 export interface Invitations {
   /** `token` in the answer is the only copy: only its hash is stored. @throws Problem CONFLICT, QUOTA_EXCEEDED, FORBIDDEN */
   readonly createInvitation: (wish: InvitationWish) => Promise<Invitation & { readonly token: string }>;
-  /** Open ones, newest first. */
+  /** Open ones, and those that were declined until they would have expired; newest first. */
   readonly listInvitations: (
     organisationId: string,
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<readonly Invitation[]>;
-  /** False: the organisation has no such open invitation. */
+  /** One that was declined leaves the list. False: the organisation has no such invitation in its list. */
   readonly revokeInvitation: (organisationId: string, id: string) => Promise<boolean>;
   /** @throws Problem NOT_FOUND, LINK_EXPIRED */
   readonly viewInvitation: (token: string) => Promise<Omit<InvitationView, "role"> & { readonly role: Role }>;
   /** Returns the id of the organisation. @throws Problem NOT_FOUND, LINK_EXPIRED, FORBIDDEN, CONFLICT */
   readonly acceptInvitation: (token: string, guest: InvitationGuest) => Promise<string>;
+  /** Nobody can accept it any more. @throws Problem NOT_FOUND, LINK_EXPIRED */
+  readonly declineInvitation: (token: string) => Promise<void>;
 }
 
 const DEFAULT_DAYS = 7;
@@ -77,6 +79,11 @@ export function createInvitations(store: InvitationStore, onChange: () => void):
       if (typeof result === "string") throw refuseAcceptance(result);
       onChange();
       return result.organisationId;
+    },
+    declineInvitation: async (token) => {
+      const hash = hashLinkToken(token);
+      const result = hash === null ? "unknown" : await store.decline(hash);
+      if (result !== "declined") throw refuseAcceptance(result);
     },
   };
 }

@@ -9,7 +9,7 @@ export function refuseAcceptance(reason: Extract<Acceptance, string>): Problem {
     case "closed":
       return new Problem(
         "LINK_EXPIRED",
-        "The invitation was used, was revoked, or has expired; ask for a new one.",
+        "The invitation was used, declined or revoked, or has expired; ask for a new one.",
       );
     case "another address":
       return new Problem(

@@ -29,6 +29,8 @@ const WITHOUT_SAMPLE = new Set([
   "removeMember",
   "leaveOrganization",
   "acceptInvitation",
+  // Whoever has a link needs no name: invitations.test.ts.
+  "declineInvitation",
   // It takes a provider: external-sign-in.test.ts.
   "startExternalSignIn",
   "finishExternalSignIn",

@@ -130,6 +130,55 @@ describe("an invitation", () => {
     expect((await accept(guest, token)).json().code).toBe("LINK_EXPIRED");
   });
 
+  test("is declined with its link alone: it opens nothing any more, and its organisation reads so", async () => {
+    const { id, token } = await makeLink({ email: guest.email });
+    const decline = () => send(here, "POST", `/invitations/${token}/decline`);
+    expect((await decline()).statusCode).toBe(204);
+    for (const answer of [await decline(), await accept(guest, token)])
+      expect(answer.json().code).toBe("LINK_EXPIRED");
+    expect((await send(here, "GET", `/invitations/${token}`)).json().code).toBe("LINK_EXPIRED");
+    expect(await readRole(guest)).toBeNull();
+    const list = async () => (await send(here, "GET", "/invitations", { headers: as(owner) })).json().items;
+    expect(await list()).toMatchObject([{ id, declinedAt: expect.stringMatching(/^20\d\d-/u) }]);
+
+    const url = "/audit-events?action=invitation.decline";
+    const events = await send(here, "GET", url, { headers: as(owner) });
+    expect(events.json().items).toMatchObject([
+      { actor: { id: null, credential: null }, target: { path: id }, outcome: "done" },
+    ]);
+    expect(events.body).not.toContain(token);
+
+    const revoke = () => send(here, "DELETE", `/invitations/${id}`, { headers: as(owner) });
+    expect((await revoke()).statusCode).toBe(204);
+    expect(await list()).toEqual([]);
+    expect((await revoke()).statusCode).toBe(404);
+  });
+
+  test("that is declined while it is accepted makes a member, or was declined, and not both", async () => {
+    const { id, token } = await makeLink();
+    const row = { text: "select 1 from invitation where id = $1 for update", values: [id] };
+    const [declined, accepted] = await startAtOnce(home, row, () => [
+      send(here, "POST", `/invitations/${token}/decline`),
+      accept(guest, token),
+    ]);
+    const statuses = `${declined?.statusCode} ${accepted?.statusCode}`;
+    expect(["204 410", "410 200"]).toContain(statuses);
+    expect(await readRole(guest)).toBe(statuses === "410 200" ? "viewer" : null);
+  });
+
+  test("that was declined is listed until it would have expired", async () => {
+    const { id, token } = await makeLink();
+    await send(here, "POST", `/invitations/${token}/decline`);
+    await age(id, "expires_at = now() - interval '1 second'");
+    const listed = await send(here, "GET", "/invitations", { headers: as(owner) });
+    expect(listed.json().items).toEqual([]);
+  });
+
+  test("is not declined with a link that there is not", async () => {
+    for (const token of ["x".repeat(43), "no-token"])
+      expect((await send(here, "POST", `/invitations/${token}/decline`)).statusCode).toBe(404);
+  });
+
   test("is stored as a hash", async () => {
     const { id, token } = await makeLink();
     const [row] = await home.database.query<{ all: string }>({

@@ -9,8 +9,10 @@ import type { PlatformCaller } from "./caller.ts";
 import { createClientLimit } from "./client-limit.ts";
 import { describeOrganisation } from "./organizations.ts";
 
-/** Invitations that one client looks at, behind which may be many people. */
+/** Invitations that one client looks at or declines, behind which may be many people. */
 const VIEW_LIMIT = { burst: 60, perSecond: 1 };
+
+type Handlers = OperationHandlers<typeof INVITATIONS_API, PlatformCaller>;
 
 /** Handlers of invitations. `apiUrl`: origin of the links, from the settings and never from a request's `Host`. */
 export function createInvitationHandlers({
@@ -19,8 +21,7 @@ export function createInvitationHandlers({
 }: {
   readonly identity: Identity;
   readonly apiUrl: string;
-}): OperationHandlers<typeof INVITATIONS_API, PlatformCaller> {
-  const limitView = createClientLimit(VIEW_LIMIT);
+}): Handlers {
   return {
     listInvitations: async ({ caller, query }) => {
       const page = readOffsetPage(query);
@@ -48,6 +49,16 @@ export function createInvitationHandlers({
       if (await identity.revokeInvitation(caller.organisationId, params.invitation)) return { status: 204 };
       throw new Problem("NOT_FOUND", "There is no such open invitation.");
     },
+    ...createLinkHandlers(identity),
+  };
+}
+
+/** For whoever has the link. */
+function createLinkHandlers(
+  identity: Identity,
+): Pick<Handlers, "getInvitation" | "acceptInvitation" | "declineInvitation"> {
+  const limitView = createClientLimit(VIEW_LIMIT);
+  return {
     getInvitation: async ({ params, http }) => {
       limitView(http);
       const { organisationName, role, invitedBy, expiresAt } = await identity.viewInvitation(
@@ -70,10 +81,15 @@ export function createInvitationHandlers({
       const organisationId = await identity.acceptInvitation(params.invitation, guest);
       return { status: 200, body: await describeOrganisation(identity, user.id, organisationId) };
     },
+    declineInvitation: async ({ params, http }) => {
+      limitView(http);
+      await identity.declineInvitation(params.invitation);
+      return { status: 204 };
+    },
   };
 }
 
-function toInvitationBody({ id, email, role, invitedBy, createdAt, expiresAt }: Invitation) {
+function toInvitationBody({ id, email, role, invitedBy, createdAt, expiresAt, declinedAt }: Invitation) {
   return {
     id,
     email,
@@ -81,5 +97,6 @@ function toInvitationBody({ id, email, role, invitedBy, createdAt, expiresAt }: 
     invitedBy,
     createdAt: formatTimestamp(createdAt),
     expiresAt: formatTimestamp(expiresAt),
+    declinedAt: declinedAt === null ? null : formatTimestamp(declinedAt),
   };
 }

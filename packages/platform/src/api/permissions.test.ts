@@ -54,6 +54,7 @@ createInvitation          -      -     -      -          yes   -    -   -      y
 revokeInvitation          -      -     -      -          yes   -    -   -      yes   -       yes     -        -
 getInvitation             yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      yes
 acceptInvitation          -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
+declineInvitation         yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      yes
 listServices              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 createService             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 getService                -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

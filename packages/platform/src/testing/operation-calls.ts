@@ -246,7 +246,11 @@ async function createInvitations({ identity }: TestInstance, { organisationId, u
   return [open, revoked] as const;
 }
 
-const LINK_PATHS = new Set(["/invitations/{invitation}", "/invitations/{invitation}/accept"]);
+const LINK_PATHS = new Set([
+  "/invitations/{invitation}",
+  "/invitations/{invitation}/accept",
+  "/invitations/{invitation}/decline",
+]);
 
 /** The parameters of an operation that name what the organisation owns. */
 export function ownParams(property: Property, operation: Operation): Texts {

@@ -1,22 +1,28 @@
 import { Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
 import { q, useLoaded } from "../../api/queries.ts";
 import { Entrance } from "../../shell/entrance.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { Time } from "../../ui/time.tsx";
 import { AcceptInvitation } from "./accept-invitation.tsx";
+import { DeclineInvitation } from "./decline-invitation.tsx";
 import { EnterInPlace } from "./enter-in-place.tsx";
 
 const route = getRouteApi("/invitations/$token");
 
-/** What the link of an invitation leads to: who invites to what, and a way to accept, in place for who is not signed in. */
+/** What the link of an invitation leads to: who invites to what, a way to accept, in place for who is not signed in, and one to decline. */
 export function InvitationPage() {
   const { productName } = useLoaded(q("getConfiguration", {}));
   const { link, me } = route.useLoaderData();
-  if (link.kind === "closed")
+  const [isDeclined, setIsDeclined] = useState(false);
+  if (isDeclined || link.kind === "closed")
     return (
-      <Entrance title="This invitation cannot be used" product={productName}>
-        <Text mb="lg">{link.detail}</Text>
+      <Entrance
+        title={isDeclined ? "The invitation was declined" : "This invitation cannot be used"}
+        product={productName}
+      >
+        <Text mb="lg">{link.kind === "closed" ? link.detail : "Its link opens nothing any more."}</Text>
         <AppLink to="/" replace>
           Go to the first page
         </AppLink>
@@ -30,6 +36,7 @@ export function InvitationPage() {
         <Time at={expiresAt} />.
       </Text>
       {me === null ? <EnterInPlace /> : <AcceptInvitation me={me} organisationName={organizationName} />}
+      <DeclineInvitation organisationName={organizationName} onDeclined={() => setIsDeclined(true)} />
     </Entrance>
   );
 }

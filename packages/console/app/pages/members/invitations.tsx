@@ -1,4 +1,4 @@
-import { Group, Title } from "@mantine/core";
+import { Badge, Group, Title } from "@mantine/core";
 import { useState } from "react";
 import type { AnswerOf, ItemOf } from "../../api/client.ts";
 import { pages, useChange, useLoadedPages } from "../../api/queries.ts";
@@ -23,7 +23,7 @@ export function InviteButton() {
   );
 }
 
-/** Open invitations. A link is held by this part alone, until its dialog closes. */
+/** Invitations that are open, or were declined. A link is held by this part alone, until its dialog closes. */
 export function Invitations() {
   const invitations = useLoadedPages(pages("listInvitations", {}));
   const [created, setCreated] = useState<AnswerOf<"createInvitation"> | null>(null);
@@ -74,25 +74,39 @@ const COLUMNS: readonly Column<Invitation>[] = [
   },
   { id: "role", label: "Role", cell: ({ role }) => role },
   { id: "by", label: "Invited by", cell: ({ invitedBy }) => invitedBy, priority: 3 },
-  { id: "expires", label: "Expires", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+  { id: "expires", label: "Expires", cell: (invitation) => <Standing of={invitation} /> },
   { id: "created", label: "Created", cell: ({ createdAt }) => <Time at={createdAt} />, priority: 3 },
   { id: "actions", label: "", align: "end", cell: (invitation) => <Revoke of={invitation} /> },
 ];
 
-function Revoke({ of: { id, email } }: { readonly of: Invitation }) {
+function Standing({ of: { expiresAt, declinedAt } }: { readonly of: Invitation }) {
+  if (declinedAt === null) return <Time at={expiresAt} />;
+  return (
+    <Group gap={6}>
+      <Badge title="Nobody can accept it any more.">Declined</Badge>
+      <Time at={declinedAt} />
+    </Group>
+  );
+}
+
+function Revoke({ of: { id, email, declinedAt } }: { readonly of: Invitation }) {
+  const isOpen = declinedAt === null;
   const revoke = useChange("revokeInvitation", {
-    done: "Invitation revoked.",
+    done: isOpen ? "Invitation revoked." : "Removed from the list.",
     refresh: ["listInvitations"],
   });
+  const whom = email ?? "whoever has the link";
   return (
     <ConfirmButton
       op="revokeInvitation"
-      label="Revoke"
-      question={`Revoke the invitation for ${email ?? "whoever has the link"}?`}
+      label={isOpen ? "Revoke" : "Remove"}
+      question={isOpen ? `Revoke the invitation for ${whom}?` : `Remove the invitation for ${whom}?`}
       button={{ size: "compact-sm" }}
       run={() => revoke.run({ params: { invitation: id } })}
     >
-      Its link cannot be used from then on.
+      {isOpen
+        ? "Its link cannot be used from then on."
+        : "It was declined, and leaves this list; the audit log keeps it."}
     </ConfirmButton>
   );
 }

@@ -19,7 +19,7 @@ interface NewInvitationRow {
   readonly expiresInDays: number;
 }
 
-/** An open invitation; times in milliseconds since the epoch. */
+/** An invitation that is open, or was declined; times in milliseconds since the epoch. */
 export interface InvitationRecord {
   readonly id: string;
   readonly email: string | null;
@@ -28,6 +28,8 @@ export interface InvitationRecord {
   readonly invitedBy: string;
   readonly createdAt: number;
   readonly expiresAt: number;
+  /** When its reader declined it; null: it is open. */
+  readonly declinedAt: number | null;
 }
 
 /** What the reader of a link is shown. */
@@ -44,7 +46,7 @@ export interface InvitationGuest {
   readonly email: string;
 }
 
-/** Where the guest is a member now, or why not. `closed`: used, revoked, expired, or made by who is no owner any more. */
+/** Where the guest is a member now, or why not. `closed`: used, declined, revoked, expired, or made by who is no owner any more. */
 export type Acceptance =
   | { readonly organisationId: string }
   | "unknown"
@@ -58,17 +60,19 @@ export interface InvitationStore {
   readonly create: (
     invitation: NewInvitationRow,
   ) => Promise<InvitationRecord | "member already" | "not allowed">;
-  /** Open ones, newest first. */
+  /** Open ones, and those that were declined until they would have expired; newest first. */
   readonly list: (
     organisationId: string,
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<readonly InvitationRecord[]>;
-  /** False: the organisation has no such open invitation. */
+  /** One that was declined leaves the list. False: the organisation has no such invitation in its list. */
   readonly revoke: (organisationId: string, id: string) => Promise<boolean>;
   /** By the hash of the link's token. Null: there is none. */
   readonly view: (tokenHash: string) => Promise<InvitationView | null>;
   /** @throws Problem QUOTA_EXCEEDED */
   readonly accept: (tokenHash: string, guest: InvitationGuest) => Promise<Acceptance>;
+  /** Nobody can accept it any more. */
+  readonly decline: (tokenHash: string) => Promise<"declined" | "unknown" | "closed">;
 }
 
 /** An invitation speaks for who made it, so it ends with their role: nobody may invite to more than they have themselves. */
@@ -79,7 +83,9 @@ const OPEN = `i.accepted_at is null and i.revoked_at is null and i.expires_at > 
 const FROM = `from invitation i join organisation o on o.id = i.organisation_id join platform_user inviter on inviter.id = i.invited_by`;
 
 const SELECT = `select i.id, i.email, i.role, inviter.name as "invitedBy", ${selectMilliseconds("i.created_at")} as "createdAt",
-    ${selectMilliseconds("i.expires_at")} as "expiresAt" ${FROM}`;
+    ${selectMilliseconds("i.expires_at")} as "expiresAt", ${selectMilliseconds("i.declined_at")} as "declinedAt" ${FROM}`;
+
+const DECLINED = `i.declined_at is not null and i.expires_at > now()`;
 
 /** The invitations in PostgreSQL. */
 export function createInvitationStore(database: Database): InvitationStore {
@@ -87,15 +93,16 @@ export function createInvitationStore(database: Database): InvitationStore {
     create: (invitation) => database.transaction((run) => insertInvitation(run, invitation)),
     list: (organisationId, { limit, offset }) =>
       database.query<InvitationRecord>({
-        text: `${SELECT} where i.organisation_id = $1 and ${OPEN} order by i.created_at desc, i.id desc limit $2 offset $3`,
+        text: `${SELECT} where i.organisation_id = $1 and (${DECLINED} or (${OPEN})) order by i.created_at desc, i.id desc limit $2 offset $3`,
         values: [organisationId, limit, offset],
         idempotent: true,
       }),
     revoke: async (organisationId, id) => {
       if (!isUuid(id)) return false;
       const rows = await database.query({
-        text: `update invitation set revoked_at = now()
-          where id = $2 and organisation_id = $1 and accepted_at is null and revoked_at is null returning id`,
+        text: `update invitation set revoked_at = coalesce(revoked_at, now()), declined_at = null
+          where id = $2 and organisation_id = $1 and accepted_at is null and (revoked_at is null or declined_at is not null)
+          returning id`,
         values: [organisationId, id],
         audited: ["invitation.revoke"],
       });
@@ -111,6 +118,7 @@ export function createInvitationStore(database: Database): InvitationStore {
       return row ?? null;
     },
     accept: (tokenHash, guest) => database.transaction((run) => acceptInvitation(run, tokenHash, guest)),
+    decline: (tokenHash) => database.transaction((run) => declineInvitation(run, tokenHash)),
   };
 }
 
@@ -213,4 +221,29 @@ export async function acceptInvitation(
     audited: ["invitation.accept"],
   });
   return { organisationId };
+}
+
+async function declineInvitation(
+  run: RunStatement,
+  tokenHash: string,
+): Promise<"declined" | "unknown" | "closed"> {
+  // It can be accepted or revoked before or after this transaction, but not meanwhile.
+  await run({
+    text: "select id from invitation where token_hash = $1 for no key update",
+    values: [tokenHash],
+  });
+  const [found] = await run<{ id: string; organisationId: string; isOpen: boolean }>({
+    text: `select i.id, i.organisation_id as "organisationId", ${OPEN} as "isOpen" ${FROM} where i.token_hash = $1`,
+    values: [tokenHash],
+  });
+  if (found === undefined) return "unknown";
+  if (!found.isOpen) return "closed";
+  const { organisationId, id } = found;
+  noteAudit({ organisationId, target: [id] });
+  await run({
+    text: "update invitation set revoked_at = now(), declined_at = now() where id = $1 returning id",
+    values: [id],
+    audited: ["invitation.decline"],
+  });
+  return "declined";
 }
