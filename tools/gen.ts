@@ -3,9 +3,11 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { argv, exit, stderr } from "node:process";
 import { createCliReference } from "../packages/cli/generate-reference.ts";
-import type { Operation } from "../packages/contract/src/operation.ts";
+import type { Operation, OperationTable } from "../packages/contract/src/operation.ts";
 import { ROLE_ACTIONS, SCOPE_ACTIONS, listRoles, listScopes } from "../packages/contract/src/permissions.ts";
 import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "../packages/contract/src/platform-api/openapi.ts";
+import { QUANTUM_API, QUANTUM_API_PREFIX } from "../packages/contract/src/quantum-api/quantum-api.ts";
+import { createQuantumOpenApi } from "../packages/contract/src/quantum-api/openapi.ts";
 import { PLATFORM_API } from "../packages/contract/src/platform-api/platform-api.ts";
 import { WAIT_LIMITS } from "../packages/engine/src/executions/places.ts";
 import { STREAM_LIMITS } from "../packages/engine/src/executions/stream-room.ts";
@@ -30,6 +32,7 @@ const NOTICE = "<!-- Written by `npm run gen`. -->";
 const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   ...MANIFESTS,
   "packages/contract/openapi/platform-api.json": () => toJson(createPlatformOpenApi()),
+  "packages/contract/openapi/quantum-api.json": () => toJson(createQuantumOpenApi()),
   "packages/contract/openapi/service-api.json": () =>
     toJson(
       createServiceOpenApi({
@@ -123,8 +126,8 @@ function createMetricsPage(): string {
   return `${NOTICE}\n\n# Metrics\n\nWhat \`/metrics\` has; how to use it: [observability](observability.md).\n\n| metric | type | labels | meaning |\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }
 
-function createPermissionsPage(): string {
-  const operations = Object.entries<Operation>(PLATFORM_API).map(([id, operation]) => {
+function describeOperations(table: OperationTable, prefix: string, more: readonly string[]): string {
+  const operations = Object.entries<Operation>(table).map(([id, operation]) => {
     const { method, path, allows } = operation;
     const isPublic = allows === "public";
     const roles = isPublic
@@ -132,15 +135,20 @@ function createPermissionsPage(): string {
       : allows === "operator"
         ? "operators"
         : listRoles(operation).join(", ");
-    const scopes = isPublic ? "-" : listScopes(operation).join(", ");
-    return `| ${id} | \`${method} ${PLATFORM_API_PREFIX}${path}\` | ${allows} | ${roles} | ${scopes} |`;
+    const scopes = isPublic ? "-" : [...listScopes(operation), ...more].join(", ");
+    return `| ${id} | \`${method} ${prefix}${path}\` | ${allows} | ${roles} | ${scopes} |`;
   });
+  return `| operation | request | action | roles | scopes |\n|---|---|---|---|---|\n${operations.join("\n")}\n`;
+}
+
+function createPermissionsPage(): string {
   return [
     `${NOTICE}\n\n# Who may call what`,
     "A call of the platform API needs a role in the organisation of the request and, with a personal access token, a scope. A session of the console may do all that its user may. [Accounts and tokens](accounts.md) says how to get both.",
     `## Roles\n\n| role | may |\n|---|---|\n${describeActions(ROLE_ACTIONS)}`,
     `## Scopes of a personal access token\n\n| scope | opens |\n|---|---|\n${describeActions(SCOPE_ACTIONS)}`,
-    `## Operations\n\n\`caller\` concerns only what is the calling user's own: any role will do, and changing it takes the scope admin.\n\n| operation | request | action | roles | scopes |\n|---|---|---|---|---|\n${operations.join("\n")}\n`,
+    `## Operations\n\n\`caller\` concerns only what is the calling user's own: any role will do, and changing it takes the scope admin.\n\n${describeOperations(PLATFORM_API, PLATFORM_API_PREFIX, [])}`,
+    `## Operations of the quantum API\n\n${describeOperations(QUANTUM_API, QUANTUM_API_PREFIX, ["quantum"])}`,
   ].join("\n\n");
 }
 

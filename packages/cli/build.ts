@@ -99,6 +99,8 @@ async function buildPage(target: string): Promise<readonly string[]> {
 async function copyAssets(target: string): Promise<void> {
   await copyTree(join(here, "templates"), join(target, "templates"));
   await copyTree(join(here, "../engine/runner"), join(target, "runner"));
+  await copyTree(join(here, "../../backends"), join(target, "quantum/backends"));
+  await copyTree(join(here, "../../sdk/python/platform_quantum"), join(target, "quantum/platform_quantum"));
   const swagger = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
   await mkdir(join(target, "swagger-ui"));
   for (const file of SWAGGER_FILES) await cp(join(swagger, file), join(target, "swagger-ui", file));

@@ -254,6 +254,7 @@ CASE
     ELSE NULL::smallint
 END IS NOT NULL);
 CREATE INDEX execution_owner_status ON ONLY public.execution USING btree (owner_id, status, id);
+CREATE INDEX execution_quantum ON ONLY public.execution USING btree (owner_id, id DESC) WHERE (priority = 2);
 CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE ((status = 'PENDING'::text) AND (held IS NULL));
 CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);
 CREATE INDEX execution_start_by ON ONLY public.execution USING btree (start_by) WHERE ((status = 'PENDING'::text) AND (start_by IS NOT NULL) AND (retried = 0));
@@ -796,6 +797,7 @@ create table service (
   logs text not null default 'caller'::text,
   result_days smallint,
   log_days smallint,
+  backend_id text,
   constraint service_log_days_positive CHECK ((log_days > 0)),
   constraint service_logs_known CHECK ((logs = ANY (ARRAY['caller'::text, 'provider'::text]))),
   constraint service_publication_known CHECK ((publication = ANY (ARRAY['internal'::text, 'marketplace'::text]))),
@@ -804,6 +806,7 @@ create table service (
   constraint service_pkey PRIMARY KEY (key),
   constraint service_name_unique UNIQUE (organisation_id, name)
 );
+CREATE UNIQUE INDEX service_backend ON public.service USING btree (organisation_id, backend_id) WHERE (backend_id IS NOT NULL);
 CREATE INDEX service_organisation ON public.service USING btree (organisation_id, key);
 
 create table service_day (
@@ -975,6 +978,7 @@ create table version (
   python text,
   example_input jsonb,
   requirements text,
+  backend jsonb,
   constraint version_resources_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0) AND (timeout_seconds > 0))),
   constraint version_start_mode_known CHECK ((start_mode = ANY (ARRAY['auto'::text, 'spawn'::text]))),
   constraint version_service FOREIGN KEY (service_key) REFERENCES service(key),
@@ -1047,6 +1051,8 @@ create table worker (
   seen_at timestamp with time zone not null default now(),
   reserved_execution_id uuid,
   draining_since timestamp(3) with time zone,
+  kind text not null default 'service'::text,
   constraint worker_capacity_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0))),
+  constraint worker_kind_known CHECK ((kind = ANY (ARRAY['service'::text, 'backend'::text]))),
   constraint worker_pkey PRIMARY KEY (id)
 );

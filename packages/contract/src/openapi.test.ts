@@ -7,6 +7,7 @@ import { createComponents } from "./openapi-components.ts";
 import { createOpenApi } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi.ts";
 import { createPlatformOpenApi } from "./platform-api/openapi.ts";
+import { createQuantumOpenApi } from "./quantum-api/openapi.ts";
 import { PLATFORM_API } from "./platform-api/platform-api.ts";
 import { createServiceOpenApi } from "./service-openapi.ts";
 
@@ -56,6 +57,7 @@ function compare(a: string, b: string): number {
 const TOKEN_URL = "https://gateway.example.org/token";
 const DOCUMENTS = [
   ["of the platform", createPlatformOpenApi()],
+  ["of quantum jobs", createQuantumOpenApi()],
   ["of a service", describeService(null, TOKEN_URL)],
   ["of a service with types", describeService(TYPED, TOKEN_URL)],
   ["of a local server", describeService(TYPED)],

@@ -70,6 +70,11 @@ export const PROBLEMS = {
   },
   NOT_FOUND: { status: 404, detail: "The resource does not exist.", retryable: false },
   SERVICE_NOT_FOUND: { status: 404, detail: "There is no such service or version.", retryable: false },
+  BACKEND_NOT_FOUND: {
+    status: 404,
+    detail: "The organisation has no backend with this id.",
+    retryable: false,
+  },
   EXECUTION_NOT_FOUND: { status: 404, detail: "There is no such execution.", retryable: false },
   RESULT_NOT_READY: { status: 404, detail: "The execution is not finished.", retryable: true },
   METHOD_NOT_ALLOWED: { status: 405, detail: "This resource does not support the method.", retryable: false },
@@ -207,6 +212,8 @@ export const BUILD_FAILURES = {
   BUILD_TIMEOUT: "Installing the requirements exceeded the time limit.",
   BUILD_CANCELLED: "The build was cancelled.",
   STARTUP_ERROR: "src/program.py could not be loaded, or has no callable `run`.",
+  BACKEND_NOT_DESCRIBED:
+    "The function `describe` of the backend is missing, failed, or returned something else than a description.",
   INTERNAL_ERROR: "An internal error occurred.",
 } as const satisfies Record<string, string>;
 

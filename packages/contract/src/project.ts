@@ -80,6 +80,12 @@ const OutputLimitsSchema = Type.Object(
 /** What one execution may return and print, in MB (1024^2 bytes); what is missing has the platform's limit. */
 export type OutputLimits = Static<typeof OutputLimitsSchema>;
 
+/** Pattern of the ids of backends: lower-case words of letters, digits and hyphens, with dots between them. */
+export const BACKEND_ID_PATTERN = "^(?=.{1,63}$)[a-z0-9]+(?:-[a-z0-9]+)*(?:\\.[a-z0-9]+(?:-[a-z0-9]+)*)*$";
+
+/** What a project is: a service, or a backend that runs quantum jobs. */
+export type ProjectKind = "service" | "backend";
+
 /** JSON Schema of `platform.json`. */
 export const ProjectSchema = Type.Object(
   {
@@ -88,6 +94,21 @@ export const ProjectSchema = Type.Object(
       pattern: SERVICE_NAME_PATTERN,
       description: "Service name: lower-case letters, digits and hyphens, at most 63",
     }),
+    backend: Type.Optional(
+      Type.Object(
+        {
+          id: Type.String({
+            pattern: BACKEND_ID_PATTERN,
+            description: "What quantum jobs name the backend by, such as sim.statevector",
+          }),
+        },
+        {
+          additionalProperties: false,
+          description:
+            "Makes it a backend, which runs quantum jobs: src/program.py then has a function describe beside run",
+        },
+      ),
+    ),
     descriptionFile: Type.Optional(
       Type.String({ minLength: 1, description: "Path of the Markdown file that describes the service" }),
     ),
@@ -127,3 +148,8 @@ export const ProjectSchema = Type.Object(
 
 /** The content of `platform.json`. */
 export type Project = Static<typeof ProjectSchema>;
+
+/** What a project of this content is. */
+export function readKind({ backend }: Pick<Project, "backend">): ProjectKind {
+  return backend === undefined ? "service" : "backend";
+}

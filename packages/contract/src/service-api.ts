@@ -61,7 +61,8 @@ const IdempotencyHeader = (effect: string) =>
     }),
   );
 
-const StartHeaders = Type.Object({
+/** Headers of a start. */
+export const StartHeaders = Type.Object({
   prefer: Type.Optional(
     Type.String({
       description: `${WAITS}. ${DRY_RUN} checks the request as a start would, and starts nothing`,

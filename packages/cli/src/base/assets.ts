@@ -25,3 +25,10 @@ export function findServeAssets(): {
     jsonThreadFile: findAsset("json-check.js"),
   };
 }
+
+/** The bundled backends, a project each, and the Python package that they are made with. */
+export function findQuantumAssets(): { readonly backends: string; readonly sdk: string } {
+  return isBundle
+    ? { backends: findAsset("quantum/backends"), sdk: findAsset("quantum/platform_quantum") }
+    : { backends: findAsset("../../backends"), sdk: findAsset("../../sdk/python/platform_quantum") };
+}

@@ -1,11 +1,15 @@
 import { createClient } from "@platform/contract/client";
 import type { Client } from "@platform/contract/client";
+import type { OperationTable } from "@platform/contract/operation";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
+import { QUANTUM_API, QUANTUM_API_PREFIX } from "@platform/contract/quantum-api/quantum-api";
 import type { StoredConfig } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { UserError } from "./errors.ts";
 import type { Settings } from "./settings.ts";
+
+const PLATFORM_API_PREFIX = "/api";
 
 /** Address of the platform API after `npm start`. */
 const DEFAULT_ENDPOINT = "http://localhost:8090";
@@ -15,6 +19,8 @@ const MAX_PAGES = 10_000;
 
 /** Client of the platform API. */
 export type PlatformClient = Client<typeof PLATFORM_API>;
+/** Client of the quantum API. */
+export type QuantumClient = Client<typeof QUANTUM_API>;
 
 /** A login at one platform, for one organisation. */
 export interface Session {
@@ -23,6 +29,7 @@ export interface Session {
   /** Null: the user's own organisation. */
   readonly organizationId: string | null;
   readonly client: PlatformClient;
+  readonly quantum: QuantumClient;
   /** A request to a path below `/api`, of content that is no JSON; no status is an error. It is aborted with the command. */
   readonly send: (path: string, init: RequestInit) => Promise<Response>;
   /** Creates the same client with an observer of its responses. */
@@ -52,6 +59,7 @@ export async function openSession(context: CommandContext, inOrganization?: stri
     endpoint,
     organizationId,
     client: createPlatformClient(options),
+    quantum: createApiClient(QUANTUM_API, QUANTUM_API_PREFIX, options),
     send: (path, init) =>
       fetch(`${endpoint}/api${path}`, {
         signal: context.signal,
@@ -129,9 +137,17 @@ export interface PlatformClientOptions extends ResponseObserver {
 
 /** Creates a client of the platform API. Besides the errors of `createClient`, its functions reject with UserError NOT_A_PLATFORM. */
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
+  return createApiClient(PLATFORM_API, PLATFORM_API_PREFIX, options);
+}
+
+function createApiClient<T extends OperationTable>(
+  table: T,
+  prefix: string,
+  options: PlatformClientOptions,
+): Client<T> {
   const headers = createHeaders(options);
-  return createClient(PLATFORM_API, {
-    baseUrl: `${options.endpoint}/api`,
+  return createClient(table, {
+    baseUrl: `${options.endpoint}${prefix}`,
     headers: () => ({ ...headers, ...options.headers?.() }),
     fetch: async (input, init) => {
       // Following a redirect would send the token to another server and turn a POST into a GET.

@@ -6,6 +6,7 @@ import {
   renameApplicationCommand,
 } from "./applications.ts";
 import { auditCommand } from "./audit.ts";
+import { installBackendCommand, listBackendsCommand, showBackendCommand } from "./backends.ts";
 import { cancelCommand } from "./cancel.ts";
 import { checkCommand } from "./check.ts";
 import { clientsCommand } from "./clients.ts";
@@ -62,6 +63,12 @@ import {
 import { publishCommand } from "./publish.ts";
 import { retireCommand } from "./retire.ts";
 import { resultCommand } from "./result.ts";
+import {
+  cancelQuantumCommand,
+  listQuantumJobsCommand,
+  quantumResultCommand,
+  runQuantumCommand,
+} from "./quantum.ts";
 import { runCommand } from "./run.ts";
 import {
   createScheduleCommand,
@@ -132,6 +139,18 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Executions",
     commands: [listExecutionsCommand, showExecutionCommand, cancelExecutionsCommand],
+  },
+  {
+    title: "Quantum jobs",
+    commands: [
+      listBackendsCommand,
+      showBackendCommand,
+      installBackendCommand,
+      runQuantumCommand,
+      listQuantumJobsCommand,
+      quantumResultCommand,
+      cancelQuantumCommand,
+    ],
   },
   {
     title: "Schedules",

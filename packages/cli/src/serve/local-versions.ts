@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { withoutExactNumbers } from "@platform/contract/exact-number";
+import { readKind } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import { readExampleTexts } from "@platform/engine/input-schema/example-input";
@@ -162,7 +163,7 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
   const { timeoutSeconds, ...settings } = readVersionSettings(project);
   const { resources } = settings;
   const runnable = { ...toRunnableVersion({ id, ...settings }, directory, environment), variables };
-  const probe = await options.runtime.probe(runnable);
+  const probe = await options.runtime.probe(runnable, readKind(project));
   if (probe.ok && probe.startModeReason !== null)
     options.onBuildLine(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
   const schemas = probe.ok ? acceptSchemas(probe) : null;

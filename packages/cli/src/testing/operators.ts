@@ -36,6 +36,7 @@ const EVE: User = {
 const SANDBOX = { level: "B", gives: "Each execution has namespaces.", missing: [] } as const;
 const WORKER: Worker = {
   id: "worker-1",
+  kind: "service",
   host: "node-1",
   roles: ["worker"],
   version: "1.2.3",

@@ -156,6 +156,9 @@ export type Instance = Static<typeof InstanceSchema>;
 const WorkerSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the worker: that of its process, until it ends" }),
+    kind: StringEnum(["service", "backend"], {
+      description: "Whose executions it runs: those of services, or those of backends beside them",
+    }),
     host: Nullable(Type.String(), { description: "Name of the machine; null: not reported" }),
     roles: Type.Array(Type.String(), { description: "What its process does" }),
     version: Nullable(Type.String(), { description: "Release of the platform; null: not reported" }),

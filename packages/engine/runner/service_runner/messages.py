@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 StartMode: TypeAlias = Literal["auto", "spawn"]
 Mode: TypeAlias = Literal["fork", "spawn"]
+ProjectKind: TypeAlias = Literal["service", "backend"]
 Network: TypeAlias = Literal["own", "shared"]
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -35,8 +36,8 @@ class BootOrder(TypedDict):
 
     The paths are those that the sandbox sees. `keep` lists paths below /tmp or /dev/shm that a
     private /tmp must not hide. `memory` is what one execution may allocate, in bytes, on top of
-    what the zygote holds; of these, `children` exist at a time at most. With `probe`, the zygote
-    describes `run` and ends.
+    what the zygote holds; of these, `children` exist at a time at most. With a `probe`, the zygote
+    says what a project of that kind has, and ends.
     """
 
     order: Literal["boot"]
@@ -49,7 +50,7 @@ class BootOrder(TypedDict):
     children: int
     isolation: Isolation
     startMode: StartMode
-    probe: bool
+    probe: ProjectKind | None
 
 
 class ForkOrder(TypedDict):
@@ -105,11 +106,15 @@ class FailedEvent(TypedDict):
 
 
 class ProbedEvent(TypedDict):
-    """JSON Schemas of `run` (null without hints), and why it cannot be forked (null: it can)."""
+    """JSON Schemas of `run` (null without hints), and why it cannot be forked (null: it can).
+
+    `description` is what `describe` of a backend has returned; null for a service.
+    """
 
     event: Literal["probed"]
     input: JsonObject | None
     output: JsonObject | None
+    description: JsonObject | None
     mode: Mode
     reason: str | None
 

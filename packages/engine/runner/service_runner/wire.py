@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Order,
         OutputLimits,
         OutputPool,
+        ProjectKind,
         RequestOptions,
         SpawnedStart,
         StartMode,
@@ -194,7 +195,7 @@ def _read_boot(members: dict[str, Any]) -> BootOrder:
         "children": _read_integer(members, "children"),
         "isolation": _read_isolation(_read_object(members, "isolation")),
         "startMode": _read_start_mode(members),
-        "probe": _read_flag(members, "probe"),
+        "probe": _read_kind(members),
     }
 
 
@@ -297,6 +298,13 @@ def _read_start_mode(members: dict[str, Any]) -> StartMode:
     if value == "spawn":
         return "spawn"
     raise ProtocolError("startMode must be auto or spawn")
+
+
+def _read_kind(members: dict[str, Any]) -> ProjectKind | None:
+    value = members.get("probe")
+    if value is None or value == "service" or value == "backend":
+        return value
+    raise ProtocolError("probe must be service, backend or null")
 
 
 def write(connection: int, data: bytes) -> None:

@@ -45,7 +45,7 @@ def main_zygote(*, is_confined: bool) -> NoReturn:
     home = DistantHome(LINE) if is_confined else Home(boot["home"])
     control.emit({"event": "hello", "pid": os.getpid()})
     _prepare_process(boot)
-    if boot["probe"]:
+    if boot["probe"] is not None:
         _probe(control, home, boot)
     program = None if boot["startMode"] == "spawn" else _import(control, home, boot)
     kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 0)
@@ -149,12 +149,21 @@ def _probe(control: Control, home: Home | DistantHome, boot: BootOrder) -> NoRet
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         _fail(control, Failure("STARTUP_ERROR", f"No schema can be derived from run: {reason}"))
+    description = None
+    if boot["probe"] == "backend":
+        from .description import describe_backend
+
+        try:
+            description = describe_backend()
+        except Failure as failure:
+            _fail(control, failure)
     is_spawning = boot["startMode"] == "spawn"
     control.emit(
         {
             "event": "probed",
             "input": input_schema,
             "output": output_schema,
+            "description": description,
             "mode": "spawn" if is_spawning or hazard is not None else "fork",
             "reason": None if is_spawning else hazard,
         }

@@ -20,6 +20,7 @@ import type {
   ExecutionStore,
   InputSource,
   ListFilter,
+  NewExecution,
   ResultTargets,
   LogPage,
   Page,
@@ -62,6 +63,8 @@ interface StartRequest {
   readonly id?: string;
   /** Where it belongs in a trace of the caller's; missing: nowhere. */
   readonly trace?: TraceContext | null;
+  /** See `NewExecution`. */
+  readonly annotation?: NewExecution["annotation"];
   readonly key?: IdempotencyKey | undefined;
 }
 
@@ -260,7 +263,7 @@ async function start(
   { store, inputs, targets, webhooks, cache, validator, admission, ...rules }: Omit<StartParts, "tracer">,
   owner: Owner,
   target: VersionTarget,
-  { body: bytes, id = createUuidV7(), key, trace = null }: StartRequest,
+  { body: bytes, id = createUuidV7(), key, trace = null, annotation }: StartRequest,
 ): Promise<ExecutionRecord> {
   const { retentionDays, allowsHigh, now } = rules;
   const body = acceptStartBody(bytes);
@@ -289,6 +292,7 @@ async function start(
       ...(await pinNamed({ inputs, targets }, named, owner)),
       ...(kept === undefined ? {} : { kept }),
       ...(trace === null ? {} : { trace }),
+      ...(annotation === undefined ? {} : { annotation }),
       ...(key === undefined ? {} : { key }),
     });
   });

@@ -13,22 +13,29 @@ for (const [characters, kind] of [
 ] as const)
   for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
 
+/** A member of an object: its name, and where the text of its value is. */
+export interface JsonMember {
+  readonly key: string;
+  readonly start: number;
+  readonly length: number;
+}
+
 /**
  * Scans valid JSON whose top level is an object once, for what `JSON.parse` does not report. `depth`: levels of nesting; a flat object
- * has one. `members`: those of the top level in order, including duplicates; `length` is that of the value's text in bytes.
+ * has one. `members`: those of the top level in order, including duplicates; the value's text begins at `start` and has `length` bytes.
  */
 export function scanJson(bytes: Uint8Array): {
   readonly depth: number;
-  readonly members: readonly { readonly key: string; readonly length: number }[];
+  readonly members: readonly JsonMember[];
 } {
-  const members: { key: string; length: number }[] = [];
+  const members: JsonMember[] = [];
   let depth = 0;
   let deepest = 0;
   let key = "";
   let valueStart = -1;
   const endMember = (end: number, isOfTop: boolean) => {
     if (!isOfTop) return;
-    if (valueStart >= 0) members.push({ key, length: trimmedLength(bytes, valueStart, end) });
+    if (valueStart >= 0) members.push({ key, ...trim(bytes, valueStart, end) });
     valueStart = -1;
   };
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -94,12 +101,12 @@ export function readString(bytes: Uint8Array, start: number, end: number): strin
   return String(JSON.parse(text));
 }
 
-function trimmedLength(bytes: Uint8Array, start: number, end: number): number {
+function trim(bytes: Uint8Array, start: number, end: number): Omit<JsonMember, "key"> {
   let from = start;
   let to = end;
   while (from < to && isWhiteSpace(bytes[from])) from++;
   while (to > from && isWhiteSpace(bytes[to - 1])) to--;
-  return to - from;
+  return { start: from, length: to - from };
 }
 
 function isWhiteSpace(byte: number | undefined): boolean {

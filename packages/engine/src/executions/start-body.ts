@@ -58,15 +58,7 @@ const KEYS = [
  * @throws Problem INVALID_JSON, INVALID_INPUT, INPUT_TOO_LARGE; DATA_REFERENCE_INVALID for a name that no file can have
  */
 export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
-  if (bytes.length === 0)
-    throw new Problem(
-      "INVALID_JSON",
-      'The body is empty; send a JSON object such as {"data": {}, "params": {}}.',
-    );
-  if (!isUtf8(bytes)) throw new Problem("INVALID_JSON", "The body is not valid UTF-8.");
-  const body = parseJson(bytes);
-  if (!isRecord(body))
-    throw new Problem("INVALID_INPUT", `The body must be a JSON object, not ${describeKind(body)}.`);
+  const body = parseBody(bytes, '{"data": {}, "params": {}}');
   checkSizes(bytes);
   const errors = findFieldErrors(body);
   if (errors.length > 0)
@@ -89,6 +81,17 @@ export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
     data: body["data"] as Record<string, unknown> | undefined,
     params: body["params"] as Record<string, unknown> | undefined,
   };
+}
+
+/** The object that a body is. `example`: of one. @throws Problem INVALID_JSON, INVALID_INPUT */
+export function parseBody(bytes: Uint8Array, example: string): Readonly<Record<string, unknown>> {
+  if (bytes.length === 0)
+    throw new Problem("INVALID_JSON", `The body is empty; send a JSON object such as ${example}.`);
+  if (!isUtf8(bytes)) throw new Problem("INVALID_JSON", "The body is not valid UTF-8.");
+  const body = parseJson(bytes);
+  if (!isRecord(body))
+    throw new Problem("INVALID_INPUT", `The body must be a JSON object, not ${describeKind(body)}.`);
+  return body;
 }
 
 /** Not INVALID_INPUT: the schema cannot say what a name is. */

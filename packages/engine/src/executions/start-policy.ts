@@ -1,5 +1,6 @@
 import type { Priority, ServicePolicy, TargetService } from "@platform/contract/policy";
 import type { NewExecution } from "../store/execution-store.ts";
+import { BACKEND_PRIORITY } from "../store/kinds.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 
 /** Whether services of the organisation may have the priority high. */
@@ -10,13 +11,13 @@ const QUEUE_PRIORITIES = { low: -1, normal: 0, high: 1 } as const satisfies Reco
 
 /** What the policy of its service makes of a start. */
 export function applyPolicy(
-  { service, timeoutSeconds }: Pick<VersionTarget, "service" | "timeoutSeconds">,
+  { service, timeoutSeconds, kind }: Pick<VersionTarget, "service" | "timeoutSeconds" | "kind">,
   allowsHigh: AllowsHigh,
 ): Pick<NewExecution, "timeoutSeconds" | "priority" | "retries" | "limitKey" | "startWithinSeconds"> {
   if (service === undefined) return { timeoutSeconds };
   const { policy } = service;
   const { startWithinSeconds } = policy;
-  const priority = findPriority(service, allowsHigh);
+  const priority = kind === "backend" ? BACKEND_PRIORITY : findPriority(service, allowsHigh);
   return {
     timeoutSeconds: policy.timeoutSeconds ?? timeoutSeconds,
     ...(priority === 0 ? {} : { priority }),

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createUuidV7 } from "../base/uuid.ts";
 import { SECOND } from "../base/time.ts";
@@ -33,6 +34,8 @@ async function open(base: ExecutionStore = createMemoryStore()) {
   const readLater = async (wanted = id) => {
     clock.now += 4 * SECOND;
     await store.find(wanted, OWNER);
+    // What is read in the background has come.
+    await setImmediate();
     return await store.find(wanted, OWNER);
   };
   return {

@@ -1,10 +1,12 @@
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import type { Waiting } from "@platform/contract/execution";
-import type { Resources } from "@platform/contract/project";
+import type { ProjectKind, Resources } from "@platform/contract/project";
 import { createGlimpse } from "../base/glimpse.ts";
+import type { Glimpse } from "../base/glimpse.ts";
 import { SECOND } from "../base/time.ts";
 import { fits } from "../base/capacity.ts";
 import { readMonotonic } from "../base/monotonic.ts";
+import { kindOf } from "../store/kinds.ts";
 import { SURVEY } from "../store/survey.ts";
 import type { ExecutionRecord, ExecutionStore, QueuePlace, QueuedState } from "../store/execution-store.ts";
 import type { ForeseenStart, StartOutlook } from "../store/start-outlook.ts";
@@ -47,7 +49,9 @@ export interface WaitingOptions {
 
 /** What is known of the platform at the moment; null: unknown. */
 interface Situation {
+  /** Those that run executions of its kind. */
   readonly workers: readonly Resources[] | null;
+  /** Of its kind. */
   readonly queue: readonly QueuePlace[] | null;
   readonly durations: Durations | null;
   /** Ends a second; null: unknown, or so few that they say nothing. */
@@ -72,58 +76,93 @@ export function createWaiting(
   { ends, now = readMonotonic, readTime = Date.now }: WaitingOptions,
 ): WaitingTeller {
   const often = { everyMs: READ_EVERY_MS, believedMs: BELIEVED_MS, now };
-  const readWorkers = createGlimpse(store.listWorkers, often);
-  const readQueue = createGlimpse(store.surveyQueue, often);
-  const readLimits = createGlimpse(store.surveyLimits, often);
-  const readDurations = createDurations(store, now);
-  const readRate = () => {
-    const perSecond = ends.isSettled() ? ends.perSecond() : 0;
-    return perSecond >= TELLING_RATE ? perSecond : null;
+  const reads: Reads = {
+    workers: {
+      service: createGlimpse(() => store.listWorkers("service"), often),
+      backend: createGlimpse(() => store.listWorkers("backend"), often),
+    },
+    queue: createGlimpse(() => surveyByKind(store), often),
+    limits: createGlimpse(store.surveyLimits, often),
+    durations: createDurations(store, now),
+    rate: () => {
+      const perSecond = ends.isSettled() ? ends.perSecond() : 0;
+      return perSecond >= TELLING_RATE ? perSecond : null;
+    },
+    time: readTime,
   };
   return {
     describe: (record) => {
       if (isFinal(record.status)) return record;
+      const kind = readKind(record);
       const situation = {
-        workers: readWorkers(),
-        queue: readQueue(),
-        durations: readDurations(record),
-        rate: readRate(),
+        workers: reads.workers[kind](),
+        queue: reads.queue()?.[kind] ?? null,
+        durations: reads.durations(record),
+        rate: reads.rate(),
       };
       if (record.status !== "PENDING") return describeRunning(record, situation, readTime());
       const { live } = record;
       if (live === undefined || !("held" in live)) return describePending(record, situation, readTime());
       if (live.held === "LIMIT")
         return describeLimited(record, live.limitKey ?? null, {
-          limits: readLimits(),
+          limits: reads.limits(),
           durations: situation.durations,
         });
       return describeHeld(record, live, readTime());
     },
-    foresee: async (
-      { owner, versionId, resources, startAt = -Infinity, limitKey = null },
-      { place, hasRoom, places },
-      before = 0,
-    ) => {
-      const [workers, queue, durations, limits] = await Promise.all([
-        readWorkers.settle(),
-        readQueue.settle(),
-        readDurations.settle({ ownerId: owner.id, versionId }),
-        limitKey === null ? [] : readLimits.settle(),
-      ]);
-      if (startAt > readTime()) return { waiting: describeStartAt(startAt, readTime()), durations };
-      if (limitKey !== null && places !== undefined) {
-        const known = { places: takePlaces(places, before), lines: limits, durations };
-        const limited = foreseeLimit({ ownerId: owner.id, limitKey }, known);
-        if (limited !== null) return { waiting: limited, durations };
-      }
-      const wanted = { id: LAST_ID, resources, live: { ...place, isPausing: false } };
-      const situation = { workers, queue, durations, rate: readRate() };
-      const waiting = explain(wanted, situation, readTime(), before);
-      // Nothing is before it that would take the room.
-      const isNext = hasRoom && waiting.position === 0;
-      return { waiting: isNext ? { ...waiting, estimateSeconds: 1 } : waiting, durations };
-    },
+    foresee: createForesee(reads),
   };
+}
+
+/** What is read in the background. */
+interface Reads {
+  readonly workers: Readonly<Record<ProjectKind, Glimpse<readonly Resources[]>>>;
+  readonly queue: Glimpse<Readonly<Record<ProjectKind, readonly QueuePlace[]>>>;
+  readonly limits: Glimpse<readonly LimitLine[]>;
+  readonly durations: ReturnType<typeof createDurations>;
+  readonly rate: () => number | null;
+  readonly time: () => number;
+}
+
+function createForesee({ workers, queue, limits, durations, rate, time }: Reads): WaitingTeller["foresee"] {
+  return async (
+    { owner, versionId, resources, startAt = -Infinity, limitKey = null },
+    { place, hasRoom, places },
+    before = 0,
+  ) => {
+    const kind = kindOf(place.priority);
+    const [ofKind, queues, known, lines] = await Promise.all([
+      workers[kind].settle(),
+      queue.settle(),
+      durations.settle({ ownerId: owner.id, versionId }),
+      limitKey === null ? [] : limits.settle(),
+    ]);
+    if (startAt > time()) return { waiting: describeStartAt(startAt, time()), durations: known };
+    if (limitKey !== null && places !== undefined) {
+      const limit = { places: takePlaces(places, before), lines, durations: known };
+      const limited = foreseeLimit({ ownerId: owner.id, limitKey }, limit);
+      if (limited !== null) return { waiting: limited, durations: known };
+    }
+    const wanted = { id: LAST_ID, resources, live: { ...place, isPausing: false } };
+    const situation = { workers: ofKind, queue: queues && queues[kind], durations: known, rate: rate() };
+    const waiting = explain(wanted, situation, time(), before);
+    // Nothing is before it that would take the room.
+    const isNext = hasRoom && waiting.position === 0;
+    return { waiting: isNext ? { ...waiting, estimateSeconds: 1 } : waiting, durations: known };
+  };
+}
+
+async function surveyByKind(
+  store: Pick<ExecutionStore, "surveyQueue">,
+): Promise<Readonly<Record<ProjectKind, readonly QueuePlace[]>>> {
+  const places = await store.surveyQueue();
+  const of = (kind: ProjectKind) => places.filter(({ priority }) => kindOf(priority) === kind);
+  return { service: of("service"), backend: of("backend") };
+}
+
+/** For what does not wait in the queue, it does not matter. */
+function readKind({ live }: ExecutionRecord): ProjectKind {
+  return live !== undefined && "priority" in live ? kindOf(live.priority) : "service";
 }
 
 function describeLimited(

@@ -10,8 +10,6 @@ import type { Executions } from "../executions/executions.ts";
 import { describeReceipt } from "../executions/receipt.ts";
 import type { ReceiptIssuer } from "../executions/receipt.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
-import type { Owner } from "../store/owner.ts";
-import { watchCaller } from "./caller-gone.ts";
 import { frameResult } from "./large-result.ts";
 import { linkNext, parseListFilter } from "./paging.ts";
 import { mapEvents, readLastEventId, renderClosed, renderEvent } from "./event-stream.ts";
@@ -29,7 +27,8 @@ import { readParameter } from "./query.ts";
 import { createBatchHandlers } from "./batch-handlers.ts";
 import { createStartHandler } from "./start-execution.ts";
 import type { StartOptions } from "./start-execution.ts";
-import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
+import type { OperationHandlers, OperationReply } from "./types.ts";
+import { waitAsPreferred } from "./wait-as-preferred.ts";
 import { readWholeLog } from "./whole-log.ts";
 
 type ServiceApi = typeof SERVICE_API;
@@ -60,12 +59,6 @@ interface Tools<C> extends ExecutionHandlerOptions<C> {
 }
 
 type Handlers<C> = OperationHandlers<ServiceApi, C>;
-
-/** One execution, and the request that names it. */
-type Asked = Pick<OperationRequest<ServiceApi["getState"], unknown>, "http" | "reply"> & {
-  readonly id: string;
-  readonly owner: Owner;
-};
 
 /** The service API of the gateway and of the local server; the prefix is the route of the base URL, `""` for the local server. */
 export async function registerServiceApi<C>(
@@ -256,23 +249,6 @@ function renderPartial({
 function describeFile({ results }: Executions, { name, hash, bytes }: StoredFile): SentContent {
   const content = { hash, bytes, open: (range: ByteRange) => results.read(hash, range) };
   return { content, name, type: chooseMediaType(name) };
-}
-
-/**
- * The current state, or the final one when the caller prefers to wait (`Prefer: wait`). Where too many wait already, the preference is not
- * applied (RFC 7240): the answer comes at once, as to a caller who polls.
- */
-async function waitAsPreferred(
-  executions: Executions,
-  { http, reply, id, owner }: Asked,
-): Promise<ExecutionRecord> {
-  const seconds = readWait(http);
-  const leave = seconds === 0 ? null : executions.enterWait(owner.organisationId);
-  if (leave === null) return await executions.state(id, owner.id);
-  const gone = watchCaller(reply);
-  // Set here and not with the answer, so that a refusal after the wait has it as well.
-  reply.header("preference-applied", `wait=${seconds}`);
-  return await executions.wait(id, owner.id, seconds, gone).finally(leave);
 }
 
 function answerState(

@@ -32,12 +32,13 @@ export function describeChecks(
   };
 }
 
-function toSchemas({ params, query, body, responses }: Operation): NonNullable<Checks["schema"]> {
+function toSchemas({ params, query, body, bodyMode, responses }: Operation): NonNullable<Checks["schema"]> {
   return {
     ...(params ? { params } : {}),
     // A filter that is misspelled would otherwise be no filter.
     ...(query ? { querystring: { ...query, additionalProperties: false } } : {}),
-    ...(body ? { body } : {}),
+    // Bytes are read by the handler.
+    ...(body && (bodyMode === "json" || bodyMode === "optional") ? { body } : {}),
     response: Object.fromEntries(
       Object.entries(responses).flatMap(([status, { schema }]) => (schema ? [[status, schema]] : [])),
     ),

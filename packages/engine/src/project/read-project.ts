@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { normalize } from "node:path/posix";
 import { PROGRAM_FILE, PROJECT_FILE, ProjectSchema } from "@platform/contract/project";
 import type { Project } from "@platform/contract/project";
-import { Ajv } from "ajv";
 import { getCode, getMessage } from "../base/thrown.ts";
 import { MEGABYTE } from "../base/bytes.ts";
 import { isDeeperThan } from "../base/json.ts";
@@ -13,20 +12,12 @@ import { formatBytes } from "./limits.ts";
 import type { ProjectLimits } from "./limits.ts";
 import { ProjectError, ProjectFileMissingError } from "./project-error.ts";
 import type { FieldError } from "@platform/contract/problems";
-import { describeSchemaFaults, quote } from "./schema-faults.ts";
+import { createSchemaCheck } from "./schema-check.ts";
+import { quote } from "./schema-faults.ts";
 
 const MAX_PROJECT_FILE_BYTES = MEGABYTE;
 const MAX_PROJECT_DEPTH = 32;
-/** A file of this size may have 100,000, and each takes more room than what it is about. */
-const MAX_FAULTS = 50;
-
-// 0.3 is not a multiple of 0.001 in binary arithmetic; a precision of six digits makes it one.
-const validate = new Ajv({
-  allErrors: true,
-  verbose: true,
-  strict: false,
-  multipleOfPrecision: 6,
-}).compile<Project>(ProjectSchema);
+const check = createSchemaCheck<Project>(ProjectSchema);
 
 /**
  * Reads and checks a project: `platform.json` against its schema, and that the files it needs are there.
@@ -87,9 +78,10 @@ export function parseProject(text: string): Project {
       "INVALID_PROJECT",
       `${PROJECT_FILE} is nested deeper than ${MAX_PROJECT_DEPTH} levels.`,
     );
-  if (validate(value)) return value;
+  const checked = check(value);
+  if ("value" in checked) return checked.value;
   const runtime = findUnknownRuntime(value);
-  const faults = nameNetworkOnce(describeSchemaFaults((validate.errors ?? []).slice(0, MAX_FAULTS)), value);
+  const faults = nameNetworkOnce(checked.faults, value);
   throw createInvalid(
     faults.map((fault) => (fault.path === "/runtime" && runtime !== null ? runtime : fault)),
   );

@@ -1,3 +1,4 @@
+import type { ProjectKind } from "@platform/contract/project";
 import type { ZygoteEvent } from "./wire/control-messages.ts";
 import type { LogLine, Probe, RunnableVersion } from "./port/runtime.ts";
 import type { PoolHost } from "./pool/boot.ts";
@@ -19,7 +20,11 @@ type Stage = "starting" | "importing";
  *
  * @throws Error when no process could be started; the project is then not the cause
  */
-export async function probeVersion(host: PoolHost, version: RunnableVersion): Promise<Probe> {
+export async function probeVersion(
+  host: PoolHost,
+  version: RunnableVersion,
+  kind: ProjectKind = "service",
+): Promise<Probe> {
   const { helloMs, bootMs } = host.settings;
   let found: Probe | null = null;
   let stage: Stage = "starting";
@@ -48,7 +53,7 @@ export async function probeVersion(host: PoolHost, version: RunnableVersion): Pr
     zygote = await startZygote(host, {
       version,
       startMode: version.startMode,
-      probe: true,
+      probe: kind,
       maxChildren: 0,
       onEvent,
       onOutput,
@@ -71,6 +76,7 @@ function readProbe(event: ZygoteEvent): Probe | null {
     ok: true,
     inputSchema: event.input,
     outputSchema: event.output,
+    description: event.description,
     startMode: event.mode,
     startModeReason: event.reason === null ? null : readReason(event.reason),
   };

@@ -63,7 +63,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   return {
     run,
     stageInputs: (fill) => stageInputs(host, fill),
-    probe: (version) => probeVersion(host, version),
+    probe: (version, kind) => probeVersion(host, version, kind),
     retire: pools.retire,
     readLoad: pools.readLoad,
     close,

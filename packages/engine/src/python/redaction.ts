@@ -17,24 +17,25 @@ export function redactSecrets(runtime: PythonRuntime): PythonRuntime {
       const run = runtime.run({ ...request, onLog });
       return { ...run, outcome: run.outcome.then((outcome) => redactOutcome(outcome, redact)) };
     },
-    probe: async (version) => {
-      const probe = await runtime.probe(version);
+    probe: async (version, kind) => {
+      const probe = await runtime.probe(version, kind);
       return version.secrets.length === 0 ? probe : redactProbe(probe, redactionOf(version.secrets));
     },
   };
 }
 
-/** Schemas are shown to callers, and hints may have values of the environment: as a default, or a choice. */
+/** Schemas and descriptions are shown to callers, and may have values of the environment: as a default, or a choice. */
 function redactProbe(probe: Probe, redact: Redact): Probe {
   if (!probe.ok) {
     const traceback = probe.traceback === null ? null : redact(probe.traceback);
     return { ...probe, ...redactCause(probe, redact), traceback };
   }
-  const { inputSchema, outputSchema, startModeReason } = probe;
+  const { inputSchema, outputSchema, description, startModeReason } = probe;
   return {
     ...probe,
     inputSchema: inputSchema === null ? null : redactTexts(inputSchema, redact),
     outputSchema: outputSchema === null ? null : redactTexts(outputSchema, redact),
+    description: description === null ? null : redactTexts(description, redact),
     startModeReason: startModeReason === null ? null : redact(startModeReason),
   };
 }

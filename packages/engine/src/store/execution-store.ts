@@ -1,26 +1,11 @@
-import type {
-  ExecutionStatus,
-  FileReference,
-  KeptDays,
-  PersistTarget,
-  Waiting,
-} from "@platform/contract/execution";
+import type { ExecutionStatus, KeptDays, PersistTarget, Waiting } from "@platform/contract/execution";
 import type { RetryPolicy } from "@platform/contract/retries";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { StoredOutput } from "../content/result-store.ts";
 import type { ExecutionDigests } from "./digests.ts";
-import type { Resources } from "@platform/contract/project";
+import type { ProjectKind, Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
-import type {
-  InputPin,
-  LogLine,
-  Metadata,
-  Outcome,
-  OutputPool,
-  PinnedInputs,
-  PoolFilePin,
-  RunnableVersion,
-} from "../python/port/runtime.ts";
+import type { LogLine, Metadata, Outcome, OutputPool, PinnedInputs } from "../python/port/runtime.ts";
 import type { FailedAttempt, FailedOutcome } from "./retry-rules.ts";
 import type { ExecutionProgress, ProgressStore } from "./execution-progress.ts";
 import type { BatchStore } from "./batches.ts";
@@ -33,9 +18,14 @@ import type { Watched, WatchedChange } from "./watched.ts";
 import type { ExecutionQuota } from "./quota.ts";
 import type { WorkerRegistry } from "./worker-registry.ts";
 
+export type { InputSource, VersionSource } from "./sources.ts";
 export type { StoreEvent } from "./store-event.ts";
-export { WORKER_SILENCE_SECONDS } from "./worker-registry.ts";
-export type { Reservation, WorkerRegistry, WorkerReport } from "./worker-registry.ts";
+export {
+  WORKER_SILENCE_SECONDS,
+  type Reservation,
+  type WorkerRegistry,
+  type WorkerReport,
+} from "./worker-registry.ts";
 
 /** Bookkeeping of one execution; times in milliseconds since the epoch. */
 export interface ExecutionRecord {
@@ -95,7 +85,7 @@ interface LeasedState {
   readonly isPreparing: boolean;
 }
 
-/** A place in the queue, and how many executions are before it. */
+/** A place in the queue, and how many executions of its kind are before it. */
 export interface QueuePlace extends Pick<QueuedState, "priority" | "rank"> {
   readonly id: string;
   readonly ahead: number;
@@ -141,6 +131,8 @@ export interface NewExecution {
   readonly outputPool?: PinnedOutput;
   /** Where it belongs in a trace of the caller's; missing: nowhere. */
   readonly trace?: TraceContext;
+  /** What the API that it was started by keeps of it, JSON of a few hundred bytes; missing: nothing. */
+  readonly annotation?: Readonly<Record<string, unknown>>;
   /** When it is started again; missing: never. */
   readonly retries?: RetryPolicy;
   /** Of all starts of the owner with this key, the first creates an execution; missing: this one does. */
@@ -195,6 +187,8 @@ export type ClaimKey = Pick<Claim, "id" | "attempt" | "workerId">;
 /** What a worker can run now. `free` in vCPUs and GB. */
 export interface ClaimRequest {
   readonly workerId: string;
+  /** Whose executions it takes, see kinds.ts; default: of services. */
+  readonly kind?: ProjectKind;
   /** How well this worker isolates user code: written to the executions that it claims. */
   readonly sandboxLevel: SandboxLevel;
   /** Maximum number of claims; together they must fit into the free vCPUs and GB. */
@@ -210,7 +204,7 @@ export interface ClaimRequest {
 /** The executions that a claim has taken; they are RUNNING from then on. */
 export interface ClaimAnswer {
   readonly claims: readonly Claim[];
-  /** Whether nothing else was pending: the worker need not claim again for freed capacity until an event announces more. */
+  /** Whether nothing else of its kind was pending: the worker need not claim again for freed capacity until an event announces more. */
   readonly isDrained: boolean;
 }
 
@@ -341,44 +335,6 @@ export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, 
   /** Who waits for a place of a limit, see LIMIT_SURVEY. */
   readonly surveyLimits: () => Promise<readonly LimitLine[]>;
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
-}
-
-/** Provides a worker with the code of versions. */
-export interface VersionSource {
-  /**
-   * Unpacked and with its environment built.
-   *
-   * @param signal ends the wait; the preparation is stopped when its last caller stops waiting
-   * @throws ProjectError when the project is invalid; an Error with a ProjectError as its cause when an accepted version can no longer be
-   * prepared; any other error is one of the platform
-   */
-  readonly prepare: (versionId: string, signal: AbortSignal) => Promise<RunnableVersion>;
-}
-
-/** Provides input that is passed by reference. */
-export interface InputSource {
-  /**
-   * At the start: finds what the reference names.
-   *
-   * @throws Problem DATA_REFERENCE_INVALID when the owner may not read the file, or it has no JSON object there; UNAVAILABLE
-   */
-  readonly pin: (reference: FileReference, owner: Owner) => Promise<InputPin>;
-  /**
-   * At the run: puts the content at this path, where nothing is, as a file of its own or as a hard link to one that never changes (see
-   * `stageInputs` of PythonRuntime). `gone`: it no longer exists as it was.
-   *
-   * @throws Problem UNAVAILABLE when that cannot be determined now; other errors when the file cannot be made on this machine
-   */
-  readonly place: (pin: Pick<InputPin, "fileId" | "sha256">, path: string) => Promise<"placed" | "gone">;
-  /**
-   * At the start: finds the files of data pools, in the order of the ids. All of one moment, and together no more than a start may have.
-   *
-   * @throws Problem DATA_REFERENCE_INVALID when the owner may not read one of them, or they have too much; UNAVAILABLE
-   */
-  readonly pinPools: (
-    dataPoolIds: readonly string[],
-    owner: Owner,
-  ) => Promise<readonly (readonly PoolFilePin[])[]>;
 }
 
 /** At this setback the execution ends FAILED/NOT_STARTED: where each is followed by a pause, about eleven minutes after the first. */

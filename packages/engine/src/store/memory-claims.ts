@@ -8,6 +8,7 @@ import { CANCELLED_BEFORE, MAX_SETBACKS, NOT_STARTED } from "./execution-store.t
 import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore, StoredResult } from "./execution-store.ts";
 import { isLate } from "./memory-entries.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
+import { kindOf } from "./kinds.ts";
 import { chooseNext, isQueued } from "./memory-queue.ts";
 import { describeExceeded, getStartBy } from "./start-deadline.ts";
 
@@ -16,12 +17,15 @@ export function createClaims(
   entries: MemoryEntries,
 ): Pick<ExecutionStore, "claim" | "renew" | "sweep" | "expire"> {
   return {
-    claim: async ({ workerId, sandboxLevel, limit, free, leaseSeconds, excludedVersionIds, onlyId }) => {
+    claim: async ({ kind = "service", ...request }) => {
+      const { workerId, sandboxLevel, limit, free, leaseSeconds, excludedVersionIds, onlyId } = request;
       const ready = entries
         .listReady()
         .filter(
-          ({ record }) =>
-            !excludedVersionIds.includes(record.versionId) && (onlyId === undefined || record.id === onlyId),
+          ({ record, priority }) =>
+            kindOf(priority) === kind &&
+            !excludedVersionIds.includes(record.versionId) &&
+            (onlyId === undefined || record.id === onlyId),
         );
       const claims: Claim[] = chooseNext(ready, limit, free).map((entry) => {
         entry.workerId = workerId;
@@ -31,7 +35,9 @@ export function createClaims(
         entries.move(entry, { status: "RUNNING", startedAt: Date.now(), sandboxLevel });
         return toClaim(entry, workerId);
       });
-      const isDrained = [...entries.byId.values()].every((entry) => !isQueued(entry));
+      const isDrained = [...entries.byId.values()].every(
+        (entry) => !isQueued(entry) || kindOf(entry.priority) !== kind,
+      );
       return { claims, isDrained };
     },
     renew: async (_workerId, claims, leaseSeconds) => {

@@ -2,6 +2,7 @@ import { CLASS_WAIT_MINUTES } from "@platform/contract/policy";
 import { MINUTE } from "../base/time.ts";
 import { readUuidTime } from "../base/uuid.ts";
 import type { DueStore } from "./held.ts";
+import { BACKEND_PRIORITY } from "./kinds.ts";
 import { findLimit, putIntoQueue } from "./memory-entries.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import type { MemoryLimits } from "./memory-limits.ts";
@@ -54,7 +55,7 @@ function isHeldForTime(entry: Entry): entry is TimedEntry {
 function promote(entries: MemoryEntries, now: number): void {
   for (const priority of LOWER) {
     const queued = [...entries.byId.values()].filter(isQueued);
-    if (!queued.some((entry) => entry.priority > priority)) continue;
+    if (!queued.some((entry) => entry.priority > priority && entry.priority < BACKEND_PRIORITY)) continue;
     const late = queued.filter((entry) => entry.priority === priority && hasWaited(entry, now));
     for (const entry of sortByRank(late).slice(0, PROMOTED_AT_ONCE)) {
       entry.priority += 1;

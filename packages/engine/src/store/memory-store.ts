@@ -25,6 +25,7 @@ import type { MemoryKeys } from "./memory-keys.ts";
 import { toFirstAnswer } from "./idempotency.ts";
 import type { IdempotencyKey, StartStore } from "./idempotency.ts";
 import type { Entry, MemoryEntries, NoteState } from "./memory-entries.ts";
+import { kindOf } from "./kinds.ts";
 import { findRank, getPriority } from "./memory-queue.ts";
 import { createReleases } from "./memory-held.ts";
 import { createMemoryLimits } from "./memory-limits.ts";
@@ -56,17 +57,22 @@ export function createMemoryStore(noteState?: NoteState): MemoryStore {
     countPending: async () => countPending(entries, false),
     countDelayed: async () => countPending(entries, true),
     surveyQueue: async () =>
-      entries
-        .listPending()
-        .slice(0, SURVEY.most)
-        .map(({ record, priority, rank }, ahead) => ({ priority, rank, id: record.id, ahead }))
-        .filter(({ ahead }) => isSurveyed(ahead)),
+      KINDS.flatMap((kind) =>
+        entries
+          .listPending()
+          .filter(({ priority }) => kindOf(priority) === kind)
+          .slice(0, SURVEY.most)
+          .map(({ record, priority, rank }, ahead) => ({ priority, rank, id: record.id, ahead }))
+          .filter(({ ahead }) => isSurveyed(ahead)),
+      ),
     report: async (report) => workers.report(report, entries.listReady()),
     leave: async (workerId) => workers.leave(workerId),
-    listWorkers: async () => workers.list(),
+    listWorkers: async (kind = "service") => workers.list(kind),
     subscribe: entries.subscribe,
   };
 }
+
+const KINDS = ["backend", "service"] as const;
 
 /** By owner. */
 function countPending({ byId }: MemoryEntries, isDelayed: boolean): ReadonlyMap<string, number> {
@@ -100,11 +106,11 @@ function createStarts(
   return {
     findStarted: async (ownerId, key) => findStarted(ownerId, key),
     foresee: async (start) => {
-      const { owner, resources, limitKey } = start;
+      const { owner, limitKey } = start;
       const places = limitKey === undefined ? null : findPlaces(limitKey, owner.id);
       return {
         place: placeNew(start),
-        hasRoom: hasRoom(resources, listWorkers(), entries.byId.values()),
+        hasRoom: hasRoom(start, listWorkers(kindOf(getPriority(start))), entries.byId.values()),
         ...(places === null ? {} : { places }),
       };
     },
@@ -127,16 +133,21 @@ function createStarts(
   };
 }
 
-/** One worker runs all. */
-function hasRoom(wanted: Resources, [worker]: readonly Resources[], entries: Iterable<Entry>): boolean {
+/** One worker runs all of a kind. */
+function hasRoom(
+  wanted: Pick<NewExecution, "resources" | "priority">,
+  [worker]: readonly Resources[],
+  entries: Iterable<Entry>,
+): boolean {
   if (worker === undefined) return false;
+  const kind = kindOf(getPriority(wanted));
   let { cpu, memory } = worker;
-  for (const { record } of entries) {
-    if (record.status !== "RUNNING") continue;
+  for (const { record, priority } of entries) {
+    if (record.status !== "RUNNING" || kindOf(priority) !== kind) continue;
     cpu -= record.resources.cpu;
     memory -= record.resources.memory;
   }
-  return fits(wanted, { cpu, memory });
+  return fits(wanted.resources, { cpu, memory });
 }
 
 /** The operations of callers on their executions. */

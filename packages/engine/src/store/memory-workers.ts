@@ -1,7 +1,8 @@
-import type { Resources } from "@platform/contract/project";
+import type { ProjectKind, Resources } from "@platform/contract/project";
 import { SECOND } from "../base/time.ts";
 import { fits } from "../base/capacity.ts";
 import { readMonotonic } from "../base/monotonic.ts";
+import { kindOf } from "./kinds.ts";
 import type { Queued } from "./memory-queue.ts";
 import { WORKER_SILENCE_SECONDS } from "./execution-store.ts";
 import type { ExecutionRecord, NewExecution, Reservation, WorkerReport } from "./execution-store.ts";
@@ -13,6 +14,7 @@ interface Waiting extends Queued {
 }
 
 interface Worker {
+  readonly kind: ProjectKind;
   readonly capacity: Resources;
   readonly seenAt: number;
   readonly reservedId: string | null;
@@ -23,7 +25,7 @@ export interface MemoryWorkers {
   /** `pending`: in the order of the queue. */
   readonly report: (report: WorkerReport, pending: readonly Waiting[]) => Reservation | null;
   readonly leave: (workerId: string) => void;
-  readonly list: () => readonly Resources[];
+  readonly list: (kind: ProjectKind) => readonly Resources[];
 }
 
 /** Has no workers at first. */
@@ -33,13 +35,17 @@ export function createMemoryWorkers(): MemoryWorkers {
     [...workers].filter(([, { seenAt }]) => readMonotonic() - seenAt <= WORKER_SILENCE_SECONDS * SECOND);
   return {
     report: (report, pending) => {
+      const { kind = "service" } = report;
       const taken = new Set(
         listLiving().flatMap(([id, { reservedId }]) => (id === report.workerId ? [] : [reservedId])),
       );
-      const free = pending.filter(({ execution }) => !taken.has(execution.id));
+      const free = pending.filter(
+        ({ execution, priority }) => kindOf(priority) === kind && !taken.has(execution.id),
+      );
       const kept = free.find(({ execution }) => execution.id === report.reservedId);
       const chosen = kept ?? free.find((waiting) => needsRoom(waiting, report));
       workers.set(report.workerId, {
+        kind,
         capacity: report.capacity,
         seenAt: readMonotonic(),
         reservedId: chosen?.execution.id ?? null,
@@ -47,7 +53,7 @@ export function createMemoryWorkers(): MemoryWorkers {
       return chosen === undefined ? null : { id: chosen.execution.id, resources: chosen.execution.resources };
     },
     leave: (workerId) => void workers.delete(workerId),
-    list: () => listLiving().map(([, { capacity }]) => capacity),
+    list: (kind) => listLiving().flatMap(([, worker]) => (worker.kind === kind ? [worker.capacity] : [])),
   };
 }
 

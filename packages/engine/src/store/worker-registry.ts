@@ -1,8 +1,10 @@
-import type { Resources } from "@platform/contract/project";
+import type { ProjectKind, Resources } from "@platform/contract/project";
 
 /** The report that a worker sends about once a second. Resources in vCPUs and GB. */
 export interface WorkerReport {
   readonly workerId: string;
+  /** Whose executions it runs, see kinds.ts; default: of services. */
+  readonly kind?: ProjectKind;
   readonly capacity: Resources;
   readonly free: Resources;
   readonly excludedVersionIds: readonly string[];
@@ -28,8 +30,8 @@ export interface WorkerRegistry {
   readonly report: (report: WorkerReport) => Promise<Reservation | null>;
   /** Removes the worker at once. */
   readonly leave: (workerId: string) => Promise<void>;
-  /** The total capacities of the live workers. */
-  readonly listWorkers: () => Promise<readonly Resources[]>;
+  /** The total capacities of the live workers that run executions of this kind; default: of services. */
+  readonly listWorkers: (kind?: ProjectKind) => Promise<readonly Resources[]>;
 }
 
 /** A worker that has not reported for this long counts as lost: it is not listed, and what it reserved is free. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { CLASS_WAIT_MINUTES } from "@platform/contract/policy";
 import { MINUTE } from "../base/time.ts";
+import { BACKEND_PRIORITY } from "../store/kinds.ts";
 import type { NewExecution } from "../store/execution-store.ts";
 import { createExecution, createUuidAt, emptyQueue, finishAll, read, request } from "./execution-fixtures.ts";
 import type { Use } from "./execution-fixtures.ts";
@@ -24,6 +25,33 @@ export function describeClasses(use: Use): void {
     const { claims } = await store.claim(request());
     expect(claims.map(({ id }) => id)).toEqual([high.id, normal.id, low.id]);
     await finishAll(store, claims);
+  });
+
+  test("executions of backends are claimed by workers that run them, and by no others", async () => {
+    const store = use();
+    await emptyQueue(store);
+    const service = createExecution({ priority: HIGH });
+    const backend = createExecution({ priority: BACKEND_PRIORITY });
+    await store.create(backend);
+    expect(await store.claim(request())).toMatchObject({ claims: [], isDrained: true });
+    await store.create(service);
+    const ofServices = await store.claim(request());
+    expect(ofServices.claims.map(({ id }) => id)).toEqual([service.id]);
+    const ofBackends = await store.claim(request({ kind: "backend" }));
+    expect(ofBackends.claims.map(({ id }) => id)).toEqual([backend.id]);
+    await finishAll(store, [...ofServices.claims, ...ofBackends.claims]);
+  });
+
+  test("what waits behind executions of backends alone gets no other class", async () => {
+    const store = use();
+    await emptyQueue(store);
+    const late = createOld(CLASS_WAIT_MINUTES + 1, NORMAL);
+    const backend = createExecution({ priority: BACKEND_PRIORITY });
+    for (const execution of [late, backend]) await store.create(execution);
+    await store.sweep();
+    await store.releaseDue();
+    expect((await read(store, late)).live).toMatchObject({ priority: NORMAL });
+    await emptyQueue(store);
   });
 
   test("what has waited for long behind a higher class gets that class, and nothing gets another by itself", async () => {

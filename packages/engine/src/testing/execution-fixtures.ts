@@ -64,7 +64,9 @@ export function request(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
 /** Takes whatever earlier tests have left in the queue out of the way. */
 export async function emptyQueue(store: ExecutionStore): Promise<void> {
   await waitUntil(async () => {
-    const { claims } = await store.claim(request({ workerId: "emptier" }));
+    const services = await store.claim(request({ workerId: "emptier" }));
+    const backends = await store.claim(request({ workerId: "emptier", kind: "backend" }));
+    const claims = [...services.claims, ...backends.claims];
     await finishAll(store, claims);
     return claims.length === 0;
   });

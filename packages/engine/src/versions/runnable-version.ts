@@ -1,7 +1,7 @@
 import type { KeptDays } from "@platform/contract/execution";
 import type { TargetService } from "@platform/contract/policy";
 import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
-import type { Project, Resources } from "@platform/contract/project";
+import type { Project, ProjectKind, Resources } from "@platform/contract/project";
 import type { Environment } from "../environments/environment-folders.ts";
 import type { RunnableVersion } from "../python/port/runtime.ts";
 
@@ -15,6 +15,8 @@ export interface VersionTarget {
   readonly timeoutSeconds: number;
   /** JSON Schema of an object with `data` and `params`, derived from the type hints of `run`; null when it has none. */
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
+  /** Missing: of a service. */
+  readonly kind?: ProjectKind;
   /** For how long the service keeps executions; missing: it says nothing. */
   readonly kept?: KeptDays;
   /** Whose version it is; missing: of a project that is being edited. */

@@ -1,4 +1,4 @@
-import type { Resources } from "@platform/contract/project";
+import type { ProjectKind, Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
 import { spreadInterval } from "../base/backoff.ts";
 import { SECOND } from "../base/time.ts";
@@ -54,6 +54,8 @@ export interface DispatcherOptions {
   /** Closed by its creator, not by the dispatcher. */
   readonly runtime: Pick<PythonRuntime, "run" | "stageInputs">;
   readonly workerId: string;
+  /** Whose executions it runs; default: of services. */
+  readonly kind?: ProjectKind;
   /** How well `runtime` isolates user code. */
   readonly sandboxLevel: SandboxLevel;
   /** The vCPUs and GB that all runs of this worker may use together. */
@@ -118,7 +120,7 @@ interface DispatcherState {
 }
 
 /** What to claim now. */
-type ClaimPlan = Omit<ClaimRequest, "workerId" | "sandboxLevel" | "leaseSeconds">;
+type ClaimPlan = Omit<ClaimRequest, "workerId" | "kind" | "sandboxLevel" | "leaseSeconds">;
 
 /** Claims nothing until `start`, but listens to the store's events from now on, until `close`. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -272,8 +274,8 @@ function planClaim(self: DispatcherState): ClaimPlan | null {
 }
 
 function toRequest({ options }: DispatcherState, plan: ClaimPlan): ClaimRequest {
-  const { workerId, sandboxLevel, leaseSeconds } = options;
-  return { ...plan, workerId, sandboxLevel, leaseSeconds };
+  const { workerId, kind, sandboxLevel, leaseSeconds } = options;
+  return { ...plan, workerId, ...(kind === undefined ? {} : { kind }), sandboxLevel, leaseSeconds };
 }
 
 /** Begins what is claimed. @param since when the claim was sent, or before */

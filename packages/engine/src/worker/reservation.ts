@@ -1,4 +1,4 @@
-import type { Resources } from "@platform/contract/project";
+import type { ProjectKind, Resources } from "@platform/contract/project";
 import { SECOND } from "../base/time.ts";
 import { fits } from "../base/capacity.ts";
 import type { Logger } from "../base/logger.ts";
@@ -16,6 +16,8 @@ const LOG_AFTER_MS = 5 * SECOND;
 export interface ReserverOptions {
   readonly store: WorkerRegistry;
   readonly workerId: string;
+  /** Whose executions it runs; default: of services. */
+  readonly kind?: ProjectKind;
   readonly capacity: Resources;
   readonly logger: Logger;
   /** Milliseconds; default: the monotonic clock. */
@@ -57,7 +59,7 @@ type ReportState =
 
 /** Reserves nothing and is not in the registry until the first `report`. */
 export function createReserver(options: ReserverOptions): Reserver {
-  const { store, workerId, capacity, logger } = options;
+  const { store, workerId, kind, capacity, logger } = options;
   const now = options.now ?? readMonotonic;
   const turns = createTurns(now);
   let state: ReportState = { name: "idle" };
@@ -74,6 +76,7 @@ export function createReserver(options: ReserverOptions): Reserver {
     const asked = turns.current();
     const reservation = await store.report({
       workerId,
+      ...(kind === undefined ? {} : { kind }),
       capacity,
       free,
       excludedVersionIds,

@@ -158,6 +158,8 @@ function toProblem(error: ProjectError): Problem {
     case "ARCHIVE_TOO_LARGE":
     case "INVALID_PROJECT":
       return new Problem(error.code, error.detail, options);
+    case "BACKEND_NOT_DESCRIBED":
+      return new Problem("INVALID_PROJECT", error.detail, options);
     case "PROJECT_TOO_LARGE":
       return new Problem("ARCHIVE_TOO_LARGE", error.detail, options);
     case "INTERPRETER_NOT_FOUND":

@@ -68,6 +68,7 @@ test("a worker is listed with what it can do, what it does and how it isolates, 
   expect(await listWorkers()).toEqual([
     {
       id,
+      kind: "service",
       host: "node-1",
       roles: ["builder", "worker"],
       version: "1.2.3",

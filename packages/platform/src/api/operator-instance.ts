@@ -130,9 +130,10 @@ function toProcessBody(process: ListedProcess): Instance["processes"][number] {
 }
 
 function toWorkerBody(worker: ListedWorker): Worker {
-  const { id, host, version, startedAt, drainingSince, capacity, used, running, builds } = worker;
+  const { id, kind, host, version, startedAt, drainingSince, capacity, used, running, builds } = worker;
   return {
     id,
+    kind,
     host,
     roles: [...(worker.roles ?? [])],
     version,

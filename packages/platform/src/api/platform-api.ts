@@ -15,6 +15,7 @@ import type { FeedAnswers } from "../feed/answer-feed.ts";
 import { addLimitHeaders } from "../metering/limits.ts";
 import { createRateReserve } from "../metering/rate-reserve.ts";
 import { createWriteLimits } from "../metering/write-limits.ts";
+import type { WriteLimits } from "../metering/write-limits.ts";
 import type { Objects } from "../objects/object-store.ts";
 import type { HistoryStore } from "../store/history/history.ts";
 import type { Stores } from "../store/stores.ts";
@@ -22,6 +23,7 @@ import { createAccountHandlers } from "./account.ts";
 import { createApplicationHandlers } from "./applications.ts";
 import { createAuditHandlers } from "./audit.ts";
 import { createAuditStage } from "./audit-stage.ts";
+import type { PlatformAuditStage } from "./audit-stage.ts";
 import { createBuildReadingHandlers } from "./build-reading.ts";
 import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
@@ -109,8 +111,19 @@ const ROUTES = {
   roomOf: (caller: PlatformCaller | null) => caller?.organisationId ?? "",
 };
 
+/** What another API for the same callers shares with the platform API. */
+export interface SharedStages {
+  /** Authenticates, authorises, limits and records. */
+  readonly stages: UploadRoutesOptions["stages"] & Pick<typeof ROUTES, "roomOf">;
+  readonly limits: WriteLimits;
+  readonly noteStart: PlatformAuditStage["noteStart"];
+}
+
 /** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
-export async function registerPlatformApi(app: FastifyInstance, deps: PlatformApiDeps): Promise<void> {
+export async function registerPlatformApi(
+  app: FastifyInstance,
+  deps: PlatformApiDeps,
+): Promise<SharedStages> {
   const document = createPlatformOpenApi();
   const cookie = createSessionCookie(deps.apiUrl);
   const externalCookie = createSessionCookie(deps.apiUrl, EXTERNAL_COOKIE);
@@ -125,21 +138,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   app.addHook("onClose", async () => unwatch());
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
   await registerDevicePage(app, { ...deps, audit });
-  const stages: UploadRoutesOptions["stages"] = {
-    authenticate: (request, operation) => {
-      const onForgery: CallerDeps["onForgery"] = (session) =>
-        audit.noteForgery(session, readClientAddress(request));
-      const isDownload = operation.answerMode === "content";
-      return authenticateCaller({ identity: deps.identity, cookie, onForgery }, request, isDownload);
-    },
-    authorize: authorizeCaller,
-    limit: (caller, rate, reply) => {
-      const isRehearsal = rate === "start" && prefersDryRun(reply.request);
-      return addLimitHeaders(reply, isRehearsal ? limits.rehearse(caller) : limits.count(caller, rate));
-    },
-    audit,
-    validate: refuseUnstorableText,
-  };
+  const stages = createStages(deps.identity, { audit, cookie, limits });
   await registerUploads(app, describeUploads(deps, stages));
   await registerOperations(app, PLATFORM_API, {
     ...stages,
@@ -168,6 +167,36 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createEventHandlers(deps.feeds),
     },
   });
+  return { stages: { ...stages, roomOf: ROUTES.roomOf }, limits, noteStart: audit.noteStart };
+}
+
+function createStages(
+  identity: Identity,
+  {
+    audit,
+    cookie,
+    limits,
+  }: {
+    readonly audit: PlatformAuditStage;
+    readonly cookie: CallerDeps["cookie"];
+    readonly limits: WriteLimits;
+  },
+): UploadRoutesOptions["stages"] {
+  return {
+    authenticate: (request, operation) => {
+      const onForgery: CallerDeps["onForgery"] = (session) =>
+        audit.noteForgery(session, readClientAddress(request));
+      const isDownload = operation.answerMode === "content";
+      return authenticateCaller({ identity: identity, cookie, onForgery }, request, isDownload);
+    },
+    authorize: authorizeCaller,
+    limit: (caller, rate, reply) => {
+      const isRehearsal = rate === "start" && prefersDryRun(reply.request);
+      return addLimitHeaders(reply, isRehearsal ? limits.rehearse(caller) : limits.count(caller, rate));
+    },
+    audit,
+    validate: refuseUnstorableText,
+  };
 }
 
 /** Of users, and of what they are members; of those who run the platform. */

@@ -1,6 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { withoutExactNumbers } from "@platform/contract/exact-number";
+import { readKind } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import { readExampleInput } from "@platform/engine/input-schema/example-input";
@@ -15,7 +16,8 @@ import { readVersionSettings, toRunnableVersion } from "@platform/engine/version
 import { untilAborted } from "@platform/engine/base/until-aborted";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { BuildClaim, BuildOutcome } from "../store/builds/builds.ts";
-import type { ExampleInput, VersionStore } from "../store/versions/versions.ts";
+import type { BackendVersion, ExampleInput, VersionStore } from "../store/versions/versions.ts";
+import { acceptDescription } from "./backend-description.ts";
 import { findNetworkFault } from "./build-network.ts";
 import type { BuildNetwork } from "./build-network.ts";
 import { checkUpgrade } from "./upgrade-check.ts";
@@ -61,7 +63,8 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     const settings = readVersionSettings(project);
     const networkFault = findNetworkFault(deps.network, settings.network, onLog);
     if (networkFault !== null) return fail("INVALID_PROJECT", networkFault);
-    const refusal = findResourceFailure(settings.resources, await deps.workers.listWorkers(), onLog);
+    const kind = readKind(project);
+    const refusal = findResourceFailure(settings.resources, await deps.workers.listWorkers(kind), onLog);
     if (refusal) return refusal;
     const environment = await deps.environments.ensure(directory, {
       owner: claim.organisationId,
@@ -75,9 +78,10 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     const variables = await readVariables(deps, claim.serviceKey);
     noteMissing(project, variables, onLog);
     const importable = addVariables(version, variables);
-    const probe = await untilAborted(deps.runtime.probe(importable), signal);
+    const probe = await untilAborted(deps.runtime.probe(importable, kind), signal);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
+    const backend = readBackend(project, probe);
     const schemas = acceptSchemas(probe);
     for (const note of schemas.notes) onLog(note);
     const fault = await checkUpgrade(deps.versions, {
@@ -87,7 +91,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     });
     if (fault !== null) return fail("INVALID_PROJECT", fault);
     const exampleInput = await readExampleInput(directory, onLog);
-    const made = { claim, project, version, built: environment.built, exampleInput };
+    const made = { claim, project, version, built: environment.built, exampleInput, backend };
     return await succeed(made, { ...probe, ...schemas });
   } catch (error) {
     if (!(error instanceof ProjectError)) throw error;
@@ -95,6 +99,16 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
       onLog(message.startsWith(path) ? message : `${path}: ${message}`);
     return fail(error.code, error.detail);
   }
+}
+
+/** @throws ProjectError BACKEND_NOT_DESCRIBED */
+function readBackend(
+  { backend }: Project,
+  { description }: Extract<Probe, { ok: true }>,
+): BackendVersion | null {
+  return backend === undefined
+    ? null
+    : { ...backend, description: acceptDescription(withoutExactNumbers(description)) };
 }
 
 /** A secret that does not open is the service's to set again, which the cause of the error says; a try again would not help. */
@@ -121,10 +135,11 @@ interface Made {
   readonly version: RunnableVersion;
   readonly built: BuiltWith;
   readonly exampleInput: ExampleInput | null;
+  readonly backend: BackendVersion | null;
 }
 
 async function succeed(
-  { claim, project, version, built, exampleInput }: Made,
+  { claim, project, version, built, exampleInput, backend }: Made,
   probe: Extract<Probe, { ok: true }>,
 ): Promise<BuildOutcome> {
   return {
@@ -144,6 +159,7 @@ async function succeed(
       outputSchema: probe.outputSchema,
       built,
       exampleInput,
+      backend,
       description: await readDescription(version.projectDirectory, project),
     },
   };

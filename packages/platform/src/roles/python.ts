@@ -61,13 +61,16 @@ export function startPython(
   found: Tools,
 ): Python {
   const { environments, ...tools } = found;
-  const { zygoteMemoryBytes, capacity } = config;
+  const { zygoteMemoryBytes, capacity, backendCapacity } = config;
   readiness.addSandbox(tools.sandbox.report);
   const plain = createPythonRuntime({
     runDirectory: data.run,
     ...tools,
     zygoteMemoryBytes,
-    capacity,
+    capacity: {
+      cpu: capacity.cpu + backendCapacity.cpu,
+      memory: capacity.memory + backendCapacity.memory,
+    },
     results,
     limits: { resultBytes: config.maxResultBytes, files: { count: 100, bytes: config.maxResultBytes } },
     logger,

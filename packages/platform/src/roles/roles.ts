@@ -1,34 +1,24 @@
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { startReleaser } from "@platform/engine/queue/releaser";
-import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { readSpace } from "../base/files.ts";
 import type { HostFacts } from "../api/operator-instance.ts";
 import { registerPlatformApi } from "../api/platform-api.ts";
+import { registerQuantumApi } from "../quantum/quantum-api.ts";
 import { createBuilder } from "../builder/builder.ts";
 import type { Role } from "../config/config.ts";
 import { BUILD_COMMAND, CONSOLE_DIRECTORY, registerConsole } from "../console/console.ts";
 import { registerGateway } from "../gateway/gateway.ts";
-import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
-import { collectWorker } from "../observability/worker-metrics.ts";
-import type { PlatformMetrics } from "../observability/platform-metrics.ts";
 import { PARTS } from "../pools/part-files.ts";
 import { createVariables } from "../secrets/variables.ts";
-import { withVariables } from "../versions/with-variables.ts";
-import { createVersionSource } from "../versions/version-source.ts";
 import type { HttpServers } from "./http-servers.ts";
 import { startPython } from "./python.ts";
 import type { Python, Tools } from "./python.ts";
 import type { Shared } from "./shared.ts";
 import { startSchedules } from "./schedules.ts";
 import { startWebhooks } from "./webhooks.ts";
-
-interface WorkRoleOptions {
-  /** Names this process in claims of both roles, and in the list of processes. */
-  readonly workerId: string;
-  /** Null: nothing is counted. */
-  readonly metrics: PlatformMetrics | null;
-}
+import { startWorker } from "./worker.ts";
+import type { WorkRoleOptions } from "./worker.ts";
 
 /**
  * Starts the roles of this process. Their routes are registered before the servers listen.
@@ -88,7 +78,7 @@ async function startControl(
 ): Promise<string> {
   const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond, maxFileBytes, maxRetentionDays } = config;
   const { version } = manifest;
-  await registerPlatformApi(app, {
+  const shared = await registerPlatformApi(app, {
     ...stores,
     secret,
     identity,
@@ -111,6 +101,7 @@ async function startControl(
     version,
     host: describeHost(config, data.root),
   });
+  await registerQuantumApi(app, { ...stores, ...shared, executions, history });
   const isBuilt = await registerConsole(app, { apiUrl, gatewayUrl, directory: CONSOLE_DIRECTORY, logger });
   return isBuilt ? apiUrl : `not built: ${BUILD_COMMAND}`;
 }
@@ -123,48 +114,6 @@ function describeHost(config: Shared["config"], folder: string): HostFacts {
     floorBytes: config.minFreeDiskBytes,
     readSpace: () => readSpace(folder),
   };
-}
-
-/** Runs executions. */
-function startWorker(
-  shared: Shared,
-  { runtime, environments, sandbox }: Python,
-  { workerId, metrics }: WorkRoleOptions,
-): void {
-  const { config, closers, stop, disk, stores, files, executionStore, readiness, logger } = shared;
-  const watchdog = createLeaseWatchdog(config.leaseSeconds);
-  closers.add("watchdog", watchdog.close);
-  const plain = createVersionSource({ versions: stores.versions, files, environments });
-  const { readOfVersion } = createVariables(stores.variables, shared.secret);
-  const source = { readOfVersion, subscribe: stores.variables.subscribe };
-  const versions = withVariables(plain, source, runtime.retire);
-  closers.add("variables", async () => versions.close());
-  const dispatcher = createDispatcher({
-    store: executionStore,
-    versions,
-    runtime,
-    workerId,
-    sandboxLevel: sandbox.level,
-    capacity: config.capacity,
-    leaseSeconds: config.leaseSeconds,
-    isHeldUp: disk.isLow,
-    logger,
-    inputs: shared.inputs,
-    jsonCheck: shared.jsonCheck,
-    onDeadline: watchdog.setDeadline,
-    ...(metrics === null ? {} : { observer: metrics.worker }),
-    ...(shared.tracer === undefined ? {} : { tracer: shared.tracer }),
-  });
-  metrics?.addCollector(collectWorker({ dispatcher, runtime, capacity: config.capacity }));
-  // What still runs after draining ends with the runtime, and these ends are written by the close. The builder, which
-  // shares the runtime, is closed before.
-  closers.add("worker", async () => {
-    await dispatcher.drain(config.drainSeconds, stop.killing);
-    await runtime.close();
-    await dispatcher.close();
-  });
-  readiness.watchWorker(dispatcher.explainRest);
-  dispatcher.start();
 }
 
 /** Runs builds. */

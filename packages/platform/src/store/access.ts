@@ -1,6 +1,6 @@
 import type { KeptDays } from "@platform/contract/execution";
 import type { TargetService } from "@platform/contract/policy";
-import type { Resources } from "@platform/contract/project";
+import type { ProjectKind, Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
@@ -9,12 +9,14 @@ import { fromStoredResources, parseVersion } from "./base/columns.ts";
 import type { VersionNumber } from "./base/columns.ts";
 import type { StoredResources } from "./base/columns.ts";
 import { describeTargetService } from "./base/target-service.ts";
+import { selectKind } from "./versions/versions.ts";
 
 /** A version of the service that a grant allows to call. */
 export interface GrantedVersion {
   readonly id: string;
   /** `MAJOR.MINOR.PATCH`. */
   readonly version: string;
+  readonly kind: ProjectKind;
   /** vCPUs and GB (1024^3 bytes) that one execution needs. */
   readonly resources: Resources;
   readonly timeoutSeconds: number;
@@ -129,7 +131,7 @@ export function describeGrantedVersion(version: string, service: string): string
   return `json_build_object(
             'id', ${version}.id, 'version', concat_ws('.', ${version}.major, ${version}.minor, ${version}.patch),
             'cpu_milli', ${version}.cpu_milli, 'memory_milli', ${version}.memory_milli, 'timeoutSeconds', ${version}.timeout_seconds,
-            'inputSchema', ${version}.input_schema, 'isRetired', ${version}.retired_at is not null,
+            'kind', ${selectKind(version)}, 'inputSchema', ${version}.input_schema, 'isRetired', ${version}.retired_at is not null,
             'service', ${describeTargetService(service)}, 'kept', json_build_object('result', ${service}.result_days, 'log', ${service}.log_days))`;
 }
 

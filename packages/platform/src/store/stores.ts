@@ -4,6 +4,7 @@ import { createAccessStore } from "./access.ts";
 import { createApplicationStore } from "./applications.ts";
 import { createAuditLog } from "./audit/log.ts";
 import { auditChanges } from "./audit/trail.ts";
+import { createBackendStore } from "./backends.ts";
 import { createBuildHistory } from "./builds/build-history.ts";
 import { createBuildStore } from "./builds/builds.ts";
 import type { BuildStoreOptions } from "./builds/builds.ts";
@@ -24,6 +25,7 @@ import { createUploadStore } from "./pools/uploads.ts";
 import { createResultFileStore } from "./pools/result-files.ts";
 import { createPlanStore } from "./plans.ts";
 import { createPolicyStore } from "./policies.ts";
+import { createQuantumJobStore } from "./quantum-jobs.ts";
 import { createScheduleRunStore } from "./schedules/runs.ts";
 import { createScheduleStore } from "./schedules/schedules.ts";
 import { createServiceStore } from "./services.ts";
@@ -58,6 +60,8 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     listings: createListingStore(database),
     marketplace: createMarketplaceStore(database),
     versions: createVersionStore(database),
+    backends: createBackendStore(database),
+    quantumJobs: createQuantumJobStore(database),
     builds: createBuildStore(database, options),
     buildHistory: createBuildHistory(database),
     applications: createApplicationStore(database, noteCancelled),

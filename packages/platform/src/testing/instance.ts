@@ -10,6 +10,7 @@ import { createHttpServer } from "@platform/engine/http/server";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
 import type { ExecutionStore, InputSource } from "@platform/engine/store/execution-store";
 import { registerPlatformApi } from "../api/platform-api.ts";
+import { registerQuantumApi } from "../quantum/quantum-api.ts";
 import type { UploadLimits } from "../api/upload-gate.ts";
 import { registerGateway } from "../gateway/gateway.ts";
 import { createIdentity } from "../accounts/identity.ts";
@@ -156,11 +157,12 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
   });
   const api = createServer();
   const { maxArchiveBytes, uploadLimits, uploadPace, parts } = options;
-  await registerPlatformApi(api, {
+  const history = createHistoryStore(database);
+  const shared = await registerPlatformApi(api, {
     ...stores,
     identity,
     executions,
-    history: createHistoryStore(database),
+    history,
     feeds,
     objects,
     partsDirectory: join(directory, "objects", PARTS),
@@ -189,6 +191,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     ...(uploadPace === undefined ? {} : { uploadPace }),
     ...(parts === undefined ? {} : { parts }),
   });
+  await registerQuantumApi(api, { ...stores, ...shared, executions, history });
   return {
     gateway,
     api,

@@ -56,6 +56,7 @@ async function createSource(setup: string, requirements = "./package\n") {
     organisationId: randomUUID(),
     serviceKey: randomUUID(),
     version: "1.0.0",
+    kind: "service",
     archiveHash: received.hash,
     contentHash,
     resources: { cpu: 1, memory: 1 },

@@ -134,7 +134,7 @@ async function live(handles: Handles): Promise<void> {
     zygote = await startZygote(host, {
       version: options.version,
       startMode: options.startMode,
-      probe: false,
+      probe: null,
       onEvent: (said) => hear(handles, said),
       maxChildren: options.maxChildren,
       onOutput: (lines) => dispatch({ type: "printed", lines }),

@@ -1,3 +1,4 @@
+import type { ProjectKind } from "@platform/contract/project";
 import type { LogLine, RunnableVersion } from "../port/runtime.ts";
 import type { ZygoteEvent } from "../wire/control-messages.ts";
 
@@ -5,8 +6,8 @@ import type { ZygoteEvent } from "../wire/control-messages.ts";
 export interface ZygoteOptions {
   readonly version: RunnableVersion;
   readonly startMode: RunnableVersion["startMode"];
-  /** Whether it only describes `run` and ends, instead of waiting for orders. */
-  readonly probe: boolean;
+  /** It only says what a project of this kind has, and ends; null: it waits for orders. */
+  readonly probe: ProjectKind | null;
   /** Children that can exist at the same time. */
   readonly maxChildren: number;
   readonly onEvent: (event: ZygoteEvent) => void;

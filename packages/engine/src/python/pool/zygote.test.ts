@@ -261,8 +261,35 @@ def run(data: City, params: Options) -> list[int]:
         properties: { value: { type: "array", items: { type: "integer" } } },
         required: ["value"],
       },
+      description: null,
     };
     expect(await fixture.runtime.probe(fixture.createVersion(program))).toEqual(expected);
+  });
+
+  test("has what a backend says of itself, and why it says nothing", async () => {
+    const probe = async (describe: string) =>
+      fixture.runtime.probe(fixture.createVersion(`def run(data, params): pass\n${describe}`), "backend");
+    expect(await probe("def describe(): return {'type': 'SIMULATOR', 'bits': (1, 2)}")).toMatchObject({
+      ok: true,
+      description: { type: "SIMULATOR", bits: [1, 2] },
+    });
+    const cases: readonly (readonly [string, string])[] = [
+      ["", "needs a function describe()"],
+      ["describe = 3", "needs a function describe()"],
+      ["def describe(): raise ValueError('no power')", "failed: ValueError: no power"],
+      ["def describe(): return [1]", "must return a dict, not list"],
+      ["def describe(): return {'at': float('nan')}", "is no JSON"],
+      ["def describe(): return {'at': object()}", "is no JSON"],
+      ["def describe(): return {'text': 'x' * 300_000}", "exceeds 262144 bytes"],
+    ];
+    for (const [describe, detail] of cases)
+      expect(await probe(describe)).toMatchObject({
+        ok: false,
+        code: "BACKEND_NOT_DESCRIBED",
+        detail: expect.stringContaining(detail),
+      });
+    const service = fixture.createVersion("def run(): pass\ndef describe(): raise ValueError()");
+    expect(await fixture.runtime.probe(service)).toMatchObject({ ok: true, description: null });
   });
 
   test("says nothing where nothing is hinted, and knows what cannot be forked", async () => {
@@ -270,6 +297,7 @@ def run(data: City, params: Options) -> list[int]:
       ok: true,
       inputSchema: null,
       outputSchema: null,
+      description: null,
       startMode: "fork",
       startModeReason: null,
     });

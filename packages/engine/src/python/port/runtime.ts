@@ -1,6 +1,6 @@
 import type { FileReference } from "@platform/contract/execution";
 import type { Network } from "@platform/contract/network";
-import type { OutputLimits, Resources } from "@platform/contract/project";
+import type { OutputLimits, ProjectKind, Resources } from "@platform/contract/project";
 import type { ByteRange } from "../../base/byte-range.ts";
 import type { TraceContext } from "../../base/trace-context.ts";
 import type { ReceivedContent } from "../../content/result-store.ts";
@@ -216,6 +216,8 @@ export type Probe =
       readonly ok: true;
       readonly inputSchema: Record<string, unknown> | null;
       readonly outputSchema: Record<string, unknown> | null;
+      /** What `describe` of a backend has returned; null for a service. */
+      readonly description: Record<string, unknown> | null;
       readonly startMode: "fork" | "spawn";
       /** One line: what the module does at import that prevents forking, and what to do instead. Null when it can be forked or asks for `spawn`. */
       readonly startModeReason: string | null;
@@ -245,11 +247,11 @@ export interface PythonRuntime {
    */
   readonly stageInputs: (fill: (area: StagingArea) => Promise<void>) => Promise<StagedInputs>;
   /**
-   * Boots the version, imports the user's module, finds `run` and derives its schemas. No process is left running.
+   * Boots the version, imports the user's module, finds `run` and derives its schemas; of a backend, calls `describe`. No process is left running.
    *
    * @throws Error when no process could be started for it; the project is then not the cause
    */
-  readonly probe: (version: RunnableVersion) => Promise<Probe>;
+  readonly probe: (version: RunnableVersion, kind?: ProjectKind) => Promise<Probe>;
   /** Ends the zygote of a version (retired, or edited under `serve`); running executions of it finish first. */
   readonly retire: (versionId: string) => Promise<void>;
   readonly readLoad: () => RuntimeLoad;

@@ -1,6 +1,7 @@
 /** Control messages between Node and a zygote: JSON objects, one per line. User code may have written what comes from a zygote. */
 
 import { parseExactNumbers } from "@platform/contract/exact-number";
+import type { ProjectKind } from "@platform/contract/project";
 import { isRecord, isTextDeeperThan } from "../../base/json.ts";
 import type { Isolation } from "../sandbox/sandbox.ts";
 import { readCause, readDetail } from "./untrusted-text.ts";
@@ -24,8 +25,8 @@ interface BootOrder {
   readonly children: number;
   readonly isolation: Isolation;
   readonly startMode: "auto" | "spawn";
-  /** Whether to describe `run` and end, instead of waiting for orders. */
-  readonly probe: boolean;
+  /** Says what a project of this kind has, and ends, instead of waiting for orders; null: it waits. */
+  readonly probe: ProjectKind | null;
 }
 
 /**
@@ -63,11 +64,12 @@ export type ZygoteEvent =
   /** The import left something that does not survive a fork; the zygote waits to be told to end. */
   | { readonly event: "unsafe"; readonly reason: string }
   | FailedEvent
-  /** What the import has shown. The schemas are null when `run` has no type hints. */
+  /** What the import has shown. The schemas are null when `run` has no type hints, the description for a service. */
   | {
       readonly event: "probed";
       readonly input: Record<string, unknown> | null;
       readonly output: Record<string, unknown> | null;
+      readonly description: Record<string, unknown> | null;
       readonly mode: "fork" | "spawn";
       /** Why it cannot be forked, as a sentence; null when it can, or when the version asks for `spawn`. */
       readonly reason: string | null;
@@ -86,7 +88,7 @@ export function encodeOrder(order: Order): string {
 /** Not even an honest one that is too deep to be stored (`input-schema/bounds.ts`) comes near: Python's own JSON goes no further. */
 const MAX_SCHEMA_DEPTH = 1000;
 
-function isSchema(value: unknown): value is Record<string, unknown> | null {
+function isRecordOrNull(value: unknown): value is Record<string, unknown> | null {
   return value === null || isRecord(value);
 }
 
@@ -151,9 +153,10 @@ function readFailed({ code, detail, traceback }: Record<string, unknown>): Zygot
   return { event: "failed", ...readCause({ code, detail }), traceback: readTextOrNull(traceback) };
 }
 
-function readProbed({ input, output, mode, reason }: Record<string, unknown>): ZygoteEvent | null {
-  return isMode(mode) && isSchema(input) && isSchema(output)
-    ? { event: "probed", input, output, mode, reason: readTextOrNull(reason) }
+function readProbed(fields: Record<string, unknown>): ZygoteEvent | null {
+  const { input, output, description, mode, reason } = fields;
+  return isMode(mode) && isRecordOrNull(input) && isRecordOrNull(output) && isRecordOrNull(description)
+    ? { event: "probed", input, output, description, mode, reason: readTextOrNull(reason) }
     : null;
 }
 

@@ -123,7 +123,7 @@ describe("the golden messages, seen from Node", () => {
       '{"event":"ready","mode":"fork"}',
       '{"event":"unsafe","reason":"because"}',
       '{"event":"failed","code":"A","detail":"b"}',
-      '{"event":"probed","input":null,"output":null,"mode":"fork"}',
+      '{"event":"probed","input":null,"output":null,"description":null,"mode":"fork"}',
       '{"event":"exit","id":1,"code":0,"signal":null}',
       '{"event":"gone","id":1}',
     ];
@@ -191,16 +191,22 @@ describe("the golden messages, seen from Node", () => {
     });
   });
 
-  test.each(["input", "output"])("a schema that no code can walk to its end is no %s", (name) => {
-    const event = { event: "probed", input: null, output: null, mode: "fork", reason: null };
-    const say = (levels: number) =>
-      decodeEvent(JSON.stringify(event).replace(`"${name}":null`, `"${name}":${nest(levels)}`));
-    expect(say(1000)).toMatchObject({ event: "probed" });
-    expect(say(1001)).toBeNull();
-    expect(say(1_000_000)).toBeNull();
-  });
+  test.each(["input", "output", "description"])(
+    "a schema that no code can walk to its end is no %s",
+    (name) => {
+      const nothing = { input: null, output: null, description: null };
+      const event = { event: "probed", ...nothing, mode: "fork", reason: null };
+      const say = (levels: number) =>
+        decodeEvent(JSON.stringify(event).replace(`"${name}":null`, `"${name}":${nest(levels)}`));
+      expect(say(1000)).toMatchObject({ event: "probed" });
+      expect(say(1001)).toBeNull();
+      expect(say(1_000_000)).toBeNull();
+    },
+  );
 
   test.each(["12345678901234567890", "12", '"text"', "[]"])("%s is no schema", (text) => {
-    expect(decodeEvent(`{"event":"probed","input":${text},"output":null,"mode":"fork"}`)).toBeNull();
+    expect(
+      decodeEvent(`{"event":"probed","input":${text},"output":null,"description":null,"mode":"fork"}`),
+    ).toBeNull();
   });
 });

@@ -8,15 +8,15 @@ import type { Database } from "../../postgres/database.ts";
 import { DEFAULT_BUILD_QUOTA, checkQuota, lockQuota } from "./build-quota.ts";
 import type { BuildQuota } from "./build-quota.ts";
 import { holdRole } from "./hold-role.ts";
-import { ACCESS_CHANNEL, BUILDS_CHANNEL } from "../base/channels.ts";
+import { BUILDS_CHANNEL } from "../base/channels.ts";
 import { formatVersion, isUniqueViolation, parseVersion, selectMilliseconds } from "../base/columns.ts";
 import type { VersionNumber } from "../base/columns.ts";
 import { isDraining } from "../base/draining.ts";
+import { IS_HELD, failBuild, succeed } from "./end-build.ts";
 import { readLog } from "./read-log.ts";
 import type { ReadBuildLog } from "./read-log.ts";
 import { createSteadyClock } from "../base/steady-clock.ts";
 import type { SteadyClock } from "../base/steady-clock.ts";
-import { VERSION_COLUMNS, toVersionValues } from "../versions/versions.ts";
 import type { NewVersion } from "../versions/versions.ts";
 
 /*
@@ -126,9 +126,6 @@ export const BUILD_COLUMNS = `b.id, s.organisation_id as "organisationId", b.ser
   b.requested_by as "requestedBy", b.status, b.attempt, b.worker_id as "workerId", b.failure_code as "failureCode",
   b.failure_detail as "failureDetail", ${selectMilliseconds("b.created_at")} as "createdAt",
   ${selectMilliseconds("b.started_at")} as "startedAt", ${selectMilliseconds("b.ended_at")} as "endedAt"`;
-
-/** The fence of every write of a builder: only the holder of this attempt, only while it runs. $1 to $3: the claim. */
-const IS_HELD = "id = $1 and attempt = $2 and worker_id = $3 and status = 'RUNNING'";
 
 /** Settings of the store of builds: limits of one organisation, and the length of the builders' leases; all have defaults. */
 export interface BuildStoreOptions {
@@ -297,49 +294,6 @@ async function renewBuilds(
     cancelled: [],
     busy: rows.filter(({ isBusy }) => isBusy).map(({ id }) => id),
   };
-}
-
-/**
- * One transaction: a SUCCEEDED build always has its version. There is no "on conflict": when the version exists, the whole
- * statement fails, and the build, still RUNNING, can be failed with the reason. The notification makes gateways look up
- * grants again.
- */
-async function succeed(database: Database, claim: ClaimKey, version: NewVersion): Promise<boolean> {
-  try {
-    const rows = await database.query({
-      text: `with ended as (
-          update build set status = 'SUCCEEDED', lease_until = null, ended_at = now() where ${IS_HELD} returning stored_bytes
-        ), v as (
-          insert into version (stored_bytes, ${VERSION_COLUMNS})
-          select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17::jsonb, $18::jsonb, $19, $20, $21, $22, $23::jsonb from ended
-          returning service_key
-        ) select v.service_key from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
-      values: [claim.id, claim.attempt, claim.workerId, ...toVersionValues(version)],
-    });
-    return rows.length > 0;
-  } catch (error) {
-    if (!isUniqueViolation(error, "version_number_unique")) throw error;
-    return failBuild(
-      database,
-      claim,
-      "CONFLICT",
-      `Version ${version.version} was published by another build in the meantime.`,
-    );
-  }
-}
-
-async function failBuild(
-  database: Database,
-  claim: ClaimKey,
-  code: string,
-  detail: string,
-): Promise<boolean> {
-  const rows = await database.query({
-    text: `update build set status = 'FAILED', lease_until = null, ended_at = now(), failure_code = $4, failure_detail = $5
-      where ${IS_HELD} returning id`,
-    values: [claim.id, claim.attempt, claim.workerId, code, detail.replaceAll("\0", "\u{FFFD}")],
-  });
-  return rows.length > 0;
 }
 
 /** The attempt stays as it is: the next claim raises it, so that no write of this one passes the fence any more. */

@@ -5,6 +5,7 @@ import type {
   ExecutionStore,
   NewExecution,
 } from "@platform/engine/store/execution-store";
+import { kindOf } from "@platform/engine/store/kinds";
 import { createDeferred } from "@platform/engine/base/deferred";
 import type { Deferred } from "@platform/engine/base/deferred";
 import { readMonotonic } from "@platform/engine/base/monotonic";
@@ -106,11 +107,12 @@ function askListeners(
 }
 
 function isEnough(request: ClaimRequest, executions: readonly NewExecution[]): boolean {
-  const { limit, free, excludedVersionIds, onlyId } = request;
+  const { kind = "service", limit, free, excludedVersionIds, onlyId } = request;
   let cpu = toFreeThousandths(free.cpu);
   let memory = toFreeThousandths(free.memory);
   let bytes = MAX_BYTES;
-  for (const { resources, body, versionId, startAt, limitKey } of executions) {
+  for (const { resources, priority = 0, body, versionId, startAt, limitKey } of executions) {
+    if (kindOf(priority) !== kind) return false;
     // By the clock of the database it may be held.
     if (startAt !== undefined || limitKey !== undefined) return false;
     const { cpu_milli, memory_milli } = toStoredResources(resources);

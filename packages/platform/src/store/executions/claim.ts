@@ -16,11 +16,11 @@ import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
 import { isDraining } from "../base/draining.ts";
-import { OUTPUT_POOL, PERSIST_TO, TRACE, WEBHOOK_URL } from "./create-statement.ts";
+import { ANNOTATION, OUTPUT_POOL, PERSIST_TO, TRACE, WEBHOOK_URL } from "./create-statement.ts";
 import type { Events } from "./events.ts";
 import { lookUp } from "./lookup.ts";
 import { noteStates } from "./note-states.ts";
-import { isQueued } from "./queue-rows.ts";
+import { classesOf, isQueued } from "./queue-rows.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -46,6 +46,7 @@ interface ClaimRow extends RecordRow {
         readonly [OUTPUT_POOL]?: PinnedOutput;
         readonly [TRACE]?: TraceContext;
         readonly [WEBHOOK_URL]?: string;
+        readonly [ANNOTATION]?: unknown;
       })
     | null;
 }
@@ -137,19 +138,21 @@ const describeTake = (candidates: string) => `with recursive candidate as materi
     -- Sees the rows as they were before the update, so what was taken is left out by its id. What pauses (not_before)
     -- or is of an excluded version counts as pending: "drained" must never hide work.
     select not exists (
-      select 1 from execution e where ${isQueued("e")} and e.id <> all (array(select id from chosen))
+      select 1 from execution e where ${isQueued("e")} and e.priority between $9::smallint and $10::smallint and e.id <> all (array(select id from chosen))
     ) as is_drained
   ) rest
   -- One row even when nothing was taken.
   left join (claimed c join execution_input i on ${lookUp("i", "c.id")}) on true
   order by c.priority desc, c.rank, c.id`;
 
-const IS_CANDIDATE = `${isQueued("e")} and e.cpu_milli <= $3 and e.memory_milli <= $4
+/** Its kind, as a range of the queue's index. */
+const OF_KIND = "e.priority between $9::smallint and $10::smallint";
+const IS_CANDIDATE = `${isQueued("e")} and ${OF_KIND} and e.cpu_milli <= $3 and e.memory_milli <= $4
       and (e.not_before is null or e.not_before <= now()) and (e.start_by is null or e.start_by > now() or e.retried > 0) and e.version_id <> all ($7::uuid[])`;
 
 const TAKE = describeTake(`${IS_CANDIDATE} order by e.priority desc, e.rank, e.id`);
-/** Takes only the execution with the id $9. A separate statement, so that it is planned as a lookup of one row. */
-const TAKE_ONE = describeTake(lookUp("e", "$9::uuid", IS_CANDIDATE));
+/** Takes only the execution with the id $11. A separate statement, so that it is planned as a lookup of one row. */
+const TAKE_ONE = describeTake(lookUp("e", "$11::uuid", IS_CANDIDATE));
 
 /** At least one row, for `isDrained`; its id is null when nothing was taken. */
 type TakenRow = { readonly isDrained: boolean } & (ClaimRow | { readonly id: null });
@@ -171,6 +174,7 @@ async function takePending(database: Database, request: ClaimRequest, claimId: s
       claimId,
       request.excludedVersionIds,
       request.sandboxLevel,
+      ...classesOf(request.kind ?? "service"),
       ...(onlyId === undefined ? [] : [onlyId]),
     ],
   });
@@ -204,6 +208,7 @@ function toClaim(row: ClaimRow): Claim {
     [OUTPUT_POOL]: outputPool,
     [TRACE]: trace,
     [WEBHOOK_URL]: _url,
+    [ANNOTATION]: _note,
     ...references
   } = row.references ?? {};
   return {

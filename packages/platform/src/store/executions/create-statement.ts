@@ -114,10 +114,12 @@ export const OUTPUT_POOL = "outputPool";
 export const TRACE = "trace";
 /** There as well: who is told what becomes of it. */
 export const WEBHOOK_URL = "webhookUrl";
+/** What the API keeps of it. */
+export const ANNOTATION = "annotation";
 
 const pin = (inserted: string): string => `, pinned as (
     insert into execution_object (execution_id, role, hash)
-    select id, pin.key, pin.value ->> 'sha256' from ${inserted} cross join lateral jsonb_each(refs::jsonb - '{${PERSIST_TO},${OUTPUT_POOL},${TRACE},${WEBHOOK_URL}}'::text[]) as pin (key, value)
+    select id, pin.key, pin.value ->> 'sha256' from ${inserted} cross join lateral jsonb_each(refs::jsonb - '{${PERSIST_TO},${OUTPUT_POOL},${TRACE},${WEBHOOK_URL},${ANNOTATION}}'::text[]) as pin (key, value)
     where pin.key <> 'pools'
     union all
     select id, 'pool', hash #>> '{}' from ${inserted} cross join lateral jsonb_path_query(refs::jsonb, '$.pools[*].files[*].sha256') as hash

@@ -7,6 +7,7 @@ import { FateUnknown } from "../../postgres/retry.ts";
 import { toStoredResources } from "../base/columns.ts";
 import { concatenate, createBatcher, toArrays } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
+import { describeBeside, measurePools, namesObjects } from "./beside.ts";
 import type { NewClaim, NewClaims } from "./claim-new.ts";
 import { findEndOfTomorrow } from "./days.ts";
 import type { Events } from "./events.ts";
@@ -19,10 +20,6 @@ import {
   CREATE_KEYED,
   CREATE_KEYED_PINNED,
   CREATE_PINNED,
-  OUTPUT_POOL,
-  PERSIST_TO,
-  TRACE,
-  WEBHOOK_URL,
 } from "./create-statement.ts";
 import { findStarted } from "./idempotency-keys.ts";
 import { refuseBeyondLimit, describeLeft } from "./hold.ts";
@@ -202,8 +199,6 @@ interface Created {
   readonly started: number;
 }
 
-const FILE_PIN_BYTES = 256;
-
 /** How executions are created: in which state, and who is told by which name. */
 interface Creation {
   readonly origin: string;
@@ -359,35 +354,7 @@ function readCreated(
   );
 }
 
-/** Whether there is more to write than a trace and a URL, which any statement stores. */
-function namesObjects({ trace: _trace, webhookUrl: _url, ...execution }: NewExecution): boolean {
-  return describeBeside(execution) !== null;
-}
-
-/** What is stored beside the body; null: nothing. */
-function describeBeside({
-  references,
-  persistTo,
-  outputPool,
-  trace,
-  webhookUrl,
-}: NewExecution): object | null {
-  const beside = {
-    ...references,
-    ...(persistTo === undefined ? {} : { [PERSIST_TO]: persistTo }),
-    ...(outputPool === undefined ? {} : { [OUTPUT_POOL]: outputPool }),
-    ...(trace === undefined ? {} : { [TRACE]: trace }),
-    ...(webhookUrl === undefined ? {} : { [WEBHOOK_URL]: webhookUrl }),
-  };
-  return Object.keys(beside).length > 0 ? beside : null;
-}
-
 /** JSON text; null: it is never started again. */
 function describeRetries({ retries }: NewExecution): string | null {
   return retries === undefined ? null : JSON.stringify(retries);
-}
-
-/** About what the pins of files take. */
-function measurePools({ pools = [] }: NewExecution["references"]): number {
-  return pools.reduce((sum, { files }) => sum + files.length * FILE_PIN_BYTES, 0);
 }

@@ -163,7 +163,7 @@ export function createPostgresExecutionStore({
     releaseDue: createRelease(vital, events, { leaseSeconds }),
     report: (report) => reportWorker(vital, report),
     leave: (workerId) => removeWorker(vital, workerId),
-    listWorkers: () => listWorkers(database),
+    listWorkers: (kind = "service") => listWorkers(database, kind),
     subscribe: events.subscribe,
     measureQueue: () => measureQueue(database),
     warmUp: async () => warmUp(database, vital),

@@ -3,6 +3,7 @@ import { getLowestUuid } from "@platform/engine/base/uuid";
 import type { LimitPlaces } from "@platform/engine/store/limit-line";
 import type { ExecutionQuota } from "@platform/engine/store/quota";
 import type { ForeseenStart, StartOutlook, StartPrice } from "@platform/engine/store/start-outlook";
+import { kindOf } from "@platform/engine/store/kinds";
 import type { Database } from "../../postgres/database.ts";
 import { toStoredResources } from "../base/columns.ts";
 import { THIS_MONTH } from "../base/quotas.ts";
@@ -45,7 +46,7 @@ const secondsOf = (share: number) =>
 
 /**
  * Parameters: lowest id in the queue, lowest id of the day after tomorrow, kind and id of the owner, organisation that is billed, version, vCPUs and
- * memory in thousandths, time limit in seconds, lowest id of the runs that are looked at, priority, service whose limits hold for it.
+ * memory in thousandths, time limit in seconds, lowest id of the runs that are looked at, priority, service whose limits hold for it, and the kind of workers.
  */
 const FORESEE = `with t as materialized (
     select $4::uuid as owner_id, $7::int as cpu_milli, $8::int as memory_milli, $11::smallint as priority
@@ -78,7 +79,7 @@ const FORESEE = `with t as materialized (
     exists (select 1 from subscription b where b.id = $4::uuid and $3::text = 'subscription' and (b.cancelled_at is not null or b.ended_at is not null))
       or exists (select 1 from organisation o where o.id = $4::uuid and $3::text = 'organisation' and o.deleted_at is not null) as "hasEnded",
     (select (${RANK_OF_ONE})::float8 from t) as rank,
-    exists (select 1 from worker w where ${TAKES_WORK}
+    exists (select 1 from worker w where ${TAKES_WORK} and w.kind = $13::text
       and w.cpu_milli - coalesce((select r.cpu from running r where r.worker_id = w.id), 0) >= $7::int
       and w.memory_milli - coalesce((select r.memory from running r where r.worker_id = w.id), 0) >= $8::int) as "hasRoom",
     (select row_to_json(l) from (${selectPlaces("$12::uuid", "$4::uuid")}) l) as places`;
@@ -145,5 +146,6 @@ function toParameters(
     getLowestUuid(today - LAST_DAYS * DAY),
     priority,
     limitKey ?? null,
+    kindOf(priority),
   ];
 }

@@ -1,4 +1,5 @@
 import type { WAITING_REASONS } from "@platform/contract/execution";
+import { BACKEND_PRIORITY } from "@platform/engine/store/kinds";
 import type { Database } from "../../postgres/database.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 import { isHeld, isQueued, selectReadySince } from "./queue-rows.ts";
@@ -30,19 +31,21 @@ export interface QueueMeasure {
   readonly workers: number;
 }
 
-const MEASURE = `with live as materialized (select w.cpu_milli, w.memory_milli from worker w where ${TAKES_WORK})
+const MEASURE = `with live as materialized (select w.kind, w.cpu_milli, w.memory_milli from worker w where ${TAKES_WORK})
   select reason, count(*)::int as count, min(${selectMilliseconds("since")}) as "oldestAt", (select count(*)::int from live) as workers
   from (
     select ${selectReadySince("e")} as since, case
         when e.held = 'LIMIT' then 'SERVICE_LIMIT'
         when e.held is not null then e.held
         when e.not_before > now() then 'SETBACK'
-        when not exists (select 1 from live) then 'NO_WORKER'
-        when not exists (select 1 from live where live.cpu_milli >= e.cpu_milli and live.memory_milli >= e.memory_milli)
+        when not exists (select 1 from live where live.kind = e.kind) then 'NO_WORKER'
+        when not exists (select 1 from live where live.kind = e.kind and live.cpu_milli >= e.cpu_milli and live.memory_milli >= e.memory_milli)
           then 'NO_LARGE_WORKER'
         else 'QUEUE' end as reason
     from (
-      select * from execution e where ${isQueued("e")} union all select * from execution e where ${isHeld("e")}
+      select *, case priority when ${BACKEND_PRIORITY} then 'backend' else 'service' end as kind from (
+        select * from execution e where ${isQueued("e")} union all select * from execution e where ${isHeld("e")}
+      ) e
     ) e
   ) waiting group by reason
   union all select null, null, null, (select count(*)::int from live)`;

@@ -1,5 +1,6 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { DAY, SECOND } from "@platform/engine/base/time";
+import { BACKEND_PRIORITY } from "@platform/engine/store/kinds";
 import { getLowestUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { PROMOTE_LOCK } from "../../postgres/locks.ts";
@@ -29,7 +30,7 @@ const PROMOTE = `with guard as materialized (
     -- In their order. The bounds of the id are checked in the index.
     select e.id, e.owner_id, e.cpu_milli, e.memory_milli, (e.priority + 1)::smallint as priority, null::text as held, row_number() over () as position
     from (select * from execution e
-      where (select is_ours from guard) and exists (select 1 from execution h where ${isQueued("h")} and h.priority > $3::smallint)
+      where (select is_ours from guard) and exists (select 1 from execution h where ${isQueued("h")} and h.priority > $3::smallint and h.priority < ${BACKEND_PRIORITY})
         and ${isQueued("e")} and e.priority = $3::smallint and e.id >= $1 and e.id < $4 and e.id < $2
       order by e.rank, e.id limit ${AT_ONCE} for update skip locked) e
   ), ${describeRanks("late")}

@@ -5,7 +5,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { mayBeMoved } from "./kept.ts";
 import { lookUp } from "./lookup.ts";
-import { OUTPUT_POOL, PERSIST_TO, TRACE, WEBHOOK_URL } from "./create-statement.ts";
+import { ANNOTATION, OUTPUT_POOL, PERSIST_TO, TRACE, WEBHOOK_URL } from "./create-statement.ts";
 import { RESULT_NAME } from "./finish.ts";
 
 /** The server hashes: megabytes of input and result need not be sent for it. Inputs do not move with kept executions. */
@@ -41,6 +41,7 @@ interface DigestRow {
         readonly [OUTPUT_POOL]?: unknown;
         readonly [TRACE]?: unknown;
         readonly [WEBHOOK_URL]?: unknown;
+        readonly [ANNOTATION]?: unknown;
       })
     | null;
   readonly resultHash: string | null;
@@ -70,6 +71,7 @@ function toDigests({ contents, metadata, ...row }: DigestRow): ExecutionDigests 
     [OUTPUT_POOL]: _pool,
     [TRACE]: _trace,
     [WEBHOOK_URL]: _url,
+    [ANNOTATION]: _note,
     ...references
   } = row.references ?? {};
   const beside = contents?.find(({ name }) => name === RESULT_NAME);

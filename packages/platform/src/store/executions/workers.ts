@@ -1,4 +1,4 @@
-import type { Resources } from "@platform/contract/project";
+import type { ProjectKind, Resources } from "@platform/contract/project";
 import { WORKER_SILENCE_SECONDS } from "@platform/engine/store/execution-store";
 import type { Reservation, WorkerReport } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
@@ -6,7 +6,7 @@ import { fromStoredResources, toFreeThousandths, toStoredResources } from "../ba
 import type { StoredResources } from "../base/columns.ts";
 import { isDraining } from "../base/draining.ts";
 import { lookUp } from "./lookup.ts";
-import { isQueued, selectReadySince } from "./queue-rows.ts";
+import { classesOf, isQueued, selectReadySince } from "./queue-rows.ts";
 
 /** Rows of lost workers are kept for so long, so that operators can see them; of those that drain for longer: one that comes back still does. */
 const FORGET_AFTER = "case when draining_since is null then interval '1 hour' else interval '1 day' end";
@@ -35,15 +35,15 @@ const REPORT = `with kept as materialized (
       and ${isQueued("e")} and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($6::uuid[])
       -- The column rounds to the millisecond: what was created in this one may stand there as later than now.
       and ${selectReadySince("e")} < now() - make_interval(secs => $8) + interval '1 millisecond'
-      and e.cpu_milli <= $2 and e.memory_milli <= $3 and (e.cpu_milli > $4 or e.memory_milli > $5)
+      and e.priority between $10::smallint and $11::smallint and e.cpu_milli <= $2 and e.memory_milli <= $3 and (e.cpu_milli > $4 or e.memory_milli > $5)
       and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id <> $1 and ${TAKES_WORK})
     order by e.priority desc, e.rank, e.id limit 1
   ), choice as materialized (
     select * from kept union all select * from wanted
   ), reported as (
     -- The commit need not be flushed: the next report replaces what a crash of the server loses.
-    insert into worker (id, cpu_milli, memory_milli, reserved_execution_id)
-    select $1, $2, $3, (select id from choice)
+    insert into worker (id, kind, cpu_milli, memory_milli, reserved_execution_id)
+    select $1, $9, $2, $3, (select id from choice)
     where (select set_config('synchronous_commit', 'off', true)) is not null
     on conflict (id) do update set cpu_milli = excluded.cpu_milli, memory_milli = excluded.memory_milli,
       reserved_execution_id = excluded.reserved_execution_id, seen_at = now()
@@ -54,6 +54,7 @@ const REPORT = `with kept as materialized (
 
 /** `WorkerRegistry.report` for PostgreSQL. */
 export async function reportWorker(database: Database, report: WorkerReport): Promise<Reservation | null> {
+  const { kind = "service" } = report;
   const capacity = toStoredResources(report.capacity);
   const [row] = await database.query<StoredResources & { readonly id: string }>({
     name: "worker-report",
@@ -67,6 +68,8 @@ export async function reportWorker(database: Database, report: WorkerReport): Pr
       report.excludedVersionIds,
       report.reservedId,
       report.reservesAfterSeconds,
+      kind,
+      ...classesOf(kind),
     ],
     idempotent: true,
   });
@@ -78,11 +81,12 @@ export async function removeWorker(database: Database, workerId: string): Promis
   await database.query({ text: "delete from worker where id = $1", values: [workerId], idempotent: true });
 }
 
-/** `WorkerRegistry.listWorkers` for PostgreSQL: the capacities of those that take work, in vCPUs and GB. */
-export async function listWorkers(database: Database): Promise<readonly Resources[]> {
+/** `WorkerRegistry.listWorkers` for PostgreSQL: the capacities of those of a kind that take work, in vCPUs and GB. */
+export async function listWorkers(database: Database, kind: ProjectKind): Promise<readonly Resources[]> {
   const rows = await database.query<StoredResources>({
     name: "worker-list",
-    text: `select w.cpu_milli, w.memory_milli from worker w where ${TAKES_WORK}`,
+    text: `select w.cpu_milli, w.memory_milli from worker w where ${TAKES_WORK} and w.kind = $1`,
+    values: [kind],
     idempotent: true,
   });
   return rows.map(fromStoredResources);

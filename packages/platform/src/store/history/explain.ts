@@ -1,5 +1,6 @@
 import type { Resources } from "@platform/contract/project";
 import { WORKER_SILENCE_SECONDS } from "@platform/engine/store/execution-store";
+import { BACKEND_PRIORITY, kindOf } from "@platform/engine/store/kinds";
 import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources } from "../base/columns.ts";
 import { selectMilliseconds } from "../base/columns.ts";
@@ -8,7 +9,7 @@ import { isBound, isQueued, selectReadySince } from "../executions/queue-rows.ts
 
 /** What decides when an execution that waits is claimed. */
 export interface QueuePlace {
-  /** Executions before it, of all owners; at most MOST_AHEAD. */
+  /** Executions of its kind before it, of all owners; at most MOST_AHEAD. */
   readonly ahead: number;
   /** Whether a worker gave it back, so that it is not claimed before a pause is over. */
   readonly isPaused: boolean;
@@ -44,11 +45,11 @@ const MOST_RUNNING = 50_000;
 const PLACE = `with self as materialized (
     select e.* from execution e where ${lookUp("e", "$1::uuid", "e.status = 'PENDING'")}
   )
-  select coalesce(self.not_before > now(), false) as "isPaused", self.setbacks, self.retried,
+  select coalesce(self.not_before > now(), false) as "isPaused", self.priority, self.setbacks, self.retried,
     case when self.held = 'START_AT' then ${selectMilliseconds("self.start_at")} end as "startAt",
     case when ${isBound("self")} then ${selectMilliseconds("self.start_by")} end as "startBy", coalesce(self.held = 'LIMIT', false) as "isLimited",
     (select count(*)::int from (
-      (select 1 from execution e where ${isQueued("e")} and e.priority > self.priority limit ${MOST_AHEAD})
+      (select 1 from execution e where ${isQueued("e")} and e.priority > self.priority and e.priority < ${BACKEND_PRIORITY} limit ${MOST_AHEAD})
       union all
       (select 1 from execution e where ${isQueued("e")} and e.priority = self.priority and (e.rank, e.id) < (self.rank, self.id)
         limit ${MOST_AHEAD})
@@ -66,7 +67,8 @@ const WORKERS = `with used as materialized (
     from (select worker_id, cpu_milli, memory_milli from execution where lease_until is not null limit ${MOST_RUNNING}) e group by worker_id
   )
   select w.cpu_milli as "cpu", w.memory_milli as "memory", coalesce(u.cpu_milli, 0) as "usedCpu", coalesce(u.memory_milli, 0) as "usedMemory"
-  from (select * from worker where seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds' and draining_since is null limit ${MOST_WORKERS}) w
+  from (select * from worker where seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds' and draining_since is null
+      and kind = $1 limit ${MOST_WORKERS}) w
     left join used u on u.worker_id = w.id`;
 
 interface WorkerRow {
@@ -76,9 +78,13 @@ interface WorkerRow {
   readonly usedMemory: number;
 }
 
+interface PlaceRow extends Omit<QueuePlace, "workers"> {
+  readonly priority: number;
+}
+
 /** Null: it does not wait. `id` is of an execution that the asker may see. */
 export async function findPlace(database: Pick<Database, "query">, id: string): Promise<QueuePlace | null> {
-  const [row] = await database.query<Omit<QueuePlace, "workers">>({
+  const [row] = await database.query<PlaceRow>({
     name: "history-place",
     text: PLACE,
     values: [id],
@@ -88,9 +94,11 @@ export async function findPlace(database: Pick<Database, "query">, id: string): 
   const workers = await database.query<WorkerRow>({
     name: "history-workers",
     text: WORKERS,
+    values: [kindOf(row.priority)],
     idempotent: true,
   });
-  return { ...row, workers: workers.map(toWorker) };
+  const { priority: _class, ...place } = row;
+  return { ...place, workers: workers.map(toWorker) };
 }
 
 function toWorker({ cpu, memory, usedCpu, usedMemory }: WorkerRow): QueuePlace["workers"][number] {

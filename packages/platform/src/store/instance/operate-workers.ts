@@ -1,7 +1,8 @@
 import type { SandboxReport } from "@platform/contract/sandbox";
-import type { Resources } from "@platform/contract/project";
+import type { ProjectKind, Resources } from "@platform/contract/project";
 import { WORKER_SILENCE_SECONDS } from "@platform/engine/store/execution-store";
 import type { Database, RunStatement } from "../../postgres/database.ts";
+import { selectProcessId } from "./backend-worker.ts";
 import { noteAudit, noteUnchanged } from "../audit/trail.ts";
 import { fromStoredResources, selectMilliseconds } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
@@ -10,6 +11,8 @@ import { BUILDS_CHANNEL } from "../base/channels.ts";
 /** A worker as operators see it; times in milliseconds since the epoch, resources in vCPUs and GB. */
 interface OperatedWorker {
   readonly id: string;
+  /** Whose executions it runs. */
+  readonly kind: ProjectKind;
   /** Null, as the next ones: its process has not described itself. */
   readonly host: string | null;
   readonly roles: readonly string[] | null;
@@ -54,12 +57,12 @@ const selectWorkers = (condition: string) => `with shown as materialized (
     select b.worker_id, count(*)::int as count from build b
     where b.status = 'RUNNING' and b.worker_id = any (array(select id from shown)) group by 1
   )
-  select w.id, p.host, p.roles, p.version, ${selectMilliseconds("p.started_at")} as "startedAt", ${selectMilliseconds("w.seen_at")} as "seenAt",
+  select w.id, w.kind, p.host, p.roles, p.version, ${selectMilliseconds("p.started_at")} as "startedAt", ${selectMilliseconds("w.seen_at")} as "seenAt",
     w.seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds' as "isLive", ${selectMilliseconds("w.draining_since")} as "drainingSince",
     json_build_object('cpu_milli', w.cpu_milli, 'memory_milli', w.memory_milli) as capacity,
     json_build_object('cpu_milli', coalesce(r.cpu_milli, 0), 'memory_milli', coalesce(r.memory_milli, 0)) as used,
     coalesce(r.count, 0) as running, coalesce(b.count, 0) as builds, p.sandbox, p.python
-  from shown w left join platform_process p on p.id = w.id left join running r on r.worker_id = w.id
+  from shown w left join platform_process p on p.id = ${selectProcessId("w")} left join running r on r.worker_id = w.id
     left join building b on b.worker_id = w.id
   order by p.started_at nulls last, w.id`;
 

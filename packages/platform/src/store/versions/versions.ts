@@ -1,7 +1,8 @@
 import type { KeptDays } from "@platform/contract/execution";
 import type { Network } from "@platform/contract/network";
 import type { TargetService } from "@platform/contract/policy";
-import type { OutputLimits, Resources } from "@platform/contract/project";
+import type { OutputLimits, ProjectKind, Resources } from "@platform/contract/project";
+import type { BackendDescription } from "@platform/contract/quantum-api/description";
 import type { ReceiptVersion } from "@platform/engine/executions/receipt";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
@@ -48,6 +49,14 @@ export interface NewVersion {
   readonly built?: BuiltVersion;
   /** An input to try it with; missing or null: there is none. */
   readonly exampleInput?: ExampleInput | null;
+  /** What it says of itself as a backend; missing or null: it is of a service. */
+  readonly backend?: BackendVersion | null;
+}
+
+/** A version of a backend: the id that its project gives it, and what `describe` has returned. */
+export interface BackendVersion {
+  readonly id: string;
+  readonly description: BackendDescription;
 }
 
 /** What a version was built of. */
@@ -64,6 +73,7 @@ export interface ExampleInput {
 
 /** A version; times in milliseconds since the epoch, `retiredAt` null while it is live. */
 export interface VersionRecord extends NewVersion {
+  readonly kind: ProjectKind;
   readonly createdAt: number;
   readonly retiredAt: number | null;
   /** For how long its service keeps executions. */
@@ -141,9 +151,14 @@ export interface VersionStore {
 
 interface Row extends StoredResources, VersionNumber, Omit<VersionRecord, "version" | "resources"> {}
 
+/** SQL: what the project of a row of `version` is. */
+export const selectKind = (alias: string): string =>
+  `case when ${alias}.backend is null then 'service' else 'backend' end`;
+
 const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch, v.archive_hash as "archiveHash",
   v.content_hash as "contentHash", v.cpu_milli, v.memory_milli, v.timeout_seconds as "timeoutSeconds",
   v.start_mode as "startMode", v.network, v.output, v.input_schema as "inputSchema", v.output_schema as "outputSchema", v.description,
+  ${selectKind("v")} as kind,
   (select ${describeTargetService("r")} from service r where r.key = v.service_key) as service,
   (select json_build_object('result', k.result_days, 'log', k.log_days) from service k where k.key = v.service_key) as kept,
   ${selectMilliseconds("v.created_at")} as "createdAt", ${selectMilliseconds("v.retired_at")} as "retiredAt"`;
@@ -285,6 +300,7 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
     version.built?.python ?? null,
     version.built?.requirements ?? null,
     toJson(version.exampleInput ?? null),
+    toJson(version.backend ?? null),
   ];
 }
 
@@ -295,7 +311,7 @@ function toJson(value: unknown): string | null {
 /** The columns of an insert into `version`. */
 export const VERSION_COLUMNS = `id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_milli,
   timeout_seconds, start_mode, network, output, input_schema, output_schema, description, requirements_hash, python,
-  requirements, example_input`;
+  requirements, example_input, backend`;
 
 async function listVersions(
   database: Database,

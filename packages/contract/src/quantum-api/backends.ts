@@ -1,0 +1,150 @@
+import { Type } from "typebox";
+import type { Static } from "typebox";
+import type { OperationTable } from "../operation.ts";
+import { BACKEND_ID_PATTERN } from "../project.ts";
+import { JsonObject, Nullable, StringEnum, Timestamp } from "../schemas.ts";
+import { BACKEND_TYPES, BackendDescriptionSchema, DocumentationSchema } from "./description.ts";
+
+/** States of a backend, as clients know them. */
+const BACKEND_STATES = ["ONLINE", "PAUSED", "OFFLINE"] as const;
+
+const { configuration } = BackendDescriptionSchema.properties;
+
+const BackendId = Type.String({ pattern: BACKEND_ID_PATTERN, description: "Such as sim.statevector" });
+
+const BackendSchema = Type.Object(
+  {
+    id: BackendId,
+    internal_id: Type.String({ description: "Key of the service that it is" }),
+    name: BackendId,
+    display_name: Type.String({ description: "Name for people" }),
+    provider: Type.String({ description: "Who gives access to it" }),
+    hardware_provider: Nullable(Type.String(), { description: "Who has made it; null: it does not say" }),
+    type: StringEnum(BACKEND_TYPES, { description: "QPU: a quantum computer; SIMULATOR; ANNEALER" }),
+    technology: Type.String({ description: "Such as SUPERCONDUCTING; UNKNOWN: it does not say" }),
+    status: StringEnum(BACKEND_STATES, {
+      description:
+        "ONLINE: it runs jobs. PAUSED: jobs wait, since no worker runs them at present. OFFLINE: it takes none",
+    }),
+    queue_size: Type.Integer({
+      description: "Jobs that wait, of all organisations; at most 10,000 are counted",
+    }),
+    access_type: StringEnum(["FREE"], { description: "How it is paid for" }),
+    has_calibration: Type.Boolean({ description: "Whether there are calibration data" }),
+    deterministic: Type.Boolean({
+      description: "Whether the same input with the same seed has the same result",
+    }),
+    backend_version: Type.String({
+      description: "Version of the service that runs new jobs, MAJOR.MINOR.PATCH",
+    }),
+    updated_at: Timestamp("When that version was made"),
+    documentation: DocumentationSchema,
+    configuration: Type.Optional(configuration),
+  },
+  { title: "Backend", description: "What runs quantum jobs" },
+);
+/** A backend as the quantum API has it. */
+export type Backend = Static<typeof BackendSchema>;
+
+const StatusSchema = Type.Object(
+  {
+    status: BackendSchema.properties.status,
+    queue_size: BackendSchema.properties.queue_size,
+    queue_avg_time: Type.Integer({
+      description: "Median wait of its last jobs in seconds, rounded up; 0: none has run",
+    }),
+  },
+  { title: "BackendStatus", description: "The state of a backend at this moment" },
+);
+
+const READS = {
+  method: "GET",
+  allows: "read",
+  scope: "organisation",
+  audit: null,
+  rate: "read",
+  bodyMode: "none",
+  answerMode: "json",
+} as const;
+
+const BackendParams = Type.Object({
+  backendId: Type.String({ maxLength: 63, description: "Id of a backend" }),
+});
+
+const ONE = { params: BackendParams, problems: ["BACKEND_NOT_FOUND"] } as const;
+
+const BackendsQuery = Type.Object({
+  provider: Type.Optional(Type.String({ maxLength: 200, description: "Only those of this provider" })),
+  type: Type.Optional(StringEnum(BACKEND_TYPES, { description: "Only those of this type" })),
+  minQubits: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: "Only those with so many qubits" }),
+  ),
+  // Published clients send these; all backends can be had by any client.
+  onlyPlanqkSdk: Type.Optional(Type.String({ maxLength: 10, description: "Decides nothing" })),
+  onlyQiskit: Type.Optional(Type.String({ maxLength: 10, description: "Decides nothing" })),
+});
+
+/** Operations on backends. */
+export const BACKENDS_API = {
+  listBackends: {
+    ...READS,
+    path: "/backends",
+    summary: "List the backends of the organisation",
+    description: "All of them, by id: an array, as clients of quantum platforms expect it.",
+    query: BackendsQuery,
+    responses: {
+      200: {
+        description: "The backends",
+        schema: Type.Array(BackendSchema, { description: "The backends, by id" }),
+      },
+    },
+  },
+  findLeastBusyBackend: {
+    ...READS,
+    path: "/backends/least-busy",
+    summary: "Find the backend with the fewest waiting jobs",
+    description: "Of those that are ONLINE and match. BACKEND_NOT_FOUND: there is none.",
+    query: BackendsQuery,
+    responses: { 200: { description: "The backend", schema: BackendSchema } },
+    problems: ["BACKEND_NOT_FOUND"],
+  },
+  getBackend: {
+    ...READS,
+    ...ONE,
+    path: "/backends/{backendId}",
+    summary: "Get a backend",
+    description: "With what jobs may ask of it.",
+    responses: { 200: { description: "The backend", schema: BackendSchema } },
+  },
+  getBackendStatus: {
+    ...READS,
+    ...ONE,
+    rate: "poll",
+    path: "/backends/{backendId}/status",
+    summary: "Get the state of a backend",
+    description: "And how many jobs wait for it.",
+    responses: { 200: { description: "The state", schema: StatusSchema } },
+  },
+  getBackendCalibration: {
+    ...READS,
+    ...ONE,
+    path: "/backends/{backendId}/calibration",
+    summary: "Get the calibration of a backend",
+    description:
+      "Errors, durations and coherence of its qubits and gates, as it describes itself. 204: it has none.",
+    responses: {
+      200: { description: "The calibration", schema: JsonObject("As `describe` has returned it") },
+      204: { description: "The backend has none" },
+    },
+  },
+  getBackendConfig: {
+    ...READS,
+    ...ONE,
+    path: "/backends/{backendId}/config",
+    summary: "Get what a backend says of itself",
+    description: "The result of `describe`, as it was when its version was built.",
+    responses: {
+      200: { description: "The description", schema: JsonObject("What `describe` has returned") },
+    },
+  },
+} as const satisfies OperationTable;

@@ -1,0 +1,239 @@
+import { Type } from "typebox";
+import type { Static } from "typebox";
+import { LogEntrySchema } from "../execution.ts";
+import type { OperationTable } from "../operation.ts";
+import { BACKEND_ID_PATTERN } from "../project.ts";
+import { JsonObject, Nullable, StringEnum, Timestamp } from "../schemas.ts";
+import { PageQuery, PreferHeaders, StartHeaders } from "../service-api.ts";
+
+/** States of a quantum job; all but the first two are final. Clients wait for the final ones that they know: there are no others. */
+export const JOB_STATES = ["PENDING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED", "ABORTED"] as const;
+/** See `JOB_STATES`. */
+export type JobState = (typeof JOB_STATES)[number];
+
+/** What names and tags of jobs may be. */
+const JOB_TEXTS = { name: 200, tags: 20, tag: 64 } as const;
+
+const Shots = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000_000,
+  description: "Repetitions of each circuit",
+});
+
+/** What a job is started with. `input` is passed to the backend as it was sent. */
+export const JobRequestSchema = Type.Object(
+  {
+    backend_id: Type.String({ pattern: BACKEND_ID_PATTERN, description: "Id of the backend" }),
+    input: Type.Unsafe<unknown>({ description: "What is to be run, as the format says" }),
+    input_format: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Format of the input, one that the backend supports",
+    }),
+    input_params: Type.Optional(JsonObject("Options of the backend, such as a seed")),
+    shots: Type.Optional(Shots),
+    name: Type.Optional(Nullable(Type.String({ maxLength: JOB_TEXTS.name }), { description: "For people" })),
+    tags: Type.Optional(
+      Nullable(
+        Type.Array(Type.String({ minLength: 1, maxLength: JOB_TEXTS.tag }), { maxItems: JOB_TEXTS.tags }),
+        {
+          description: "For filters",
+        },
+      ),
+    ),
+    sdk_provider: Type.Optional(
+      Nullable(Type.String({ maxLength: 64 }), { description: "What has sent it, such as QISKIT" }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    title: "QuantumJobRequest",
+    description: "A job for a backend",
+  },
+);
+/** What a job is started with. */
+export type JobRequest = Static<typeof JobRequestSchema>;
+
+const JobErrorSchema = Type.Object(
+  {
+    code: Type.String({ description: "Why it did not complete" }),
+    detail: Type.String({ description: "The same as a sentence" }),
+  },
+  { title: "QuantumJobError", description: "Why a job did not complete" },
+);
+
+const JobSchema = Type.Object(
+  {
+    id: Type.String({ description: "Id of the job, and of its execution" }),
+    backend_id: Type.String({ description: "Id of the backend that it was started for" }),
+    backend_version: Type.String({ description: "Version of it that runs the job, MAJOR.MINOR.PATCH" }),
+    provider: Type.String({ description: "Who gives access to the backend" }),
+    status: StringEnum(JOB_STATES, {
+      description: "PENDING, RUNNING; final: COMPLETED, FAILED, CANCELLED, ABORTED (it never began)",
+    }),
+    name: Nullable(Type.String(), { description: "Null: it has none" }),
+    tags: Type.Array(Type.String(), { description: "As sent" }),
+    input_format: Type.String({ description: "As sent" }),
+    input_params: JsonObject("As sent; numbers beyond 2^53 are rounded"),
+    shots: Nullable(Type.Integer(), { description: "As sent; null: the backend decides" }),
+    sdk_provider: Nullable(Type.String(), { description: "As sent" }),
+    session_id: Type.Null({ description: "Jobs have no sessions" }),
+    created_at: Timestamp("When it was created"),
+    started_at: Nullable(Timestamp("When it began"), { description: "Null: it has not" }),
+    ended_at: Nullable(Timestamp("When it ended"), { description: "Null: it has not" }),
+    usage_time_millis: Nullable(Type.Integer(), {
+      description: "How long it has run; null: it has not ended",
+    }),
+    queue_position: Nullable(Type.Integer(), {
+      description: "Jobs before it; null: it does not wait, or it is not known",
+    }),
+    error: Nullable(JobErrorSchema, { description: "Null: it has not failed" }),
+    log_url: Type.String({ description: "Path of its log" }),
+  },
+  { title: "QuantumJob", description: "An execution of a backend" },
+);
+/** A quantum job. */
+export type QuantumJob = Static<typeof JobSchema>;
+
+const JobStatusSchema = Type.Object(
+  { status: JobSchema.properties.status },
+  { title: "QuantumJobStatus", description: "The state of a job" },
+);
+
+const JobsPageSchema = Type.Object(
+  {
+    content: Type.Array(JobSchema, { description: "The jobs, newest first" }),
+    page: Type.Integer({ description: "As asked" }),
+    size: Type.Integer({ description: "As asked" }),
+    total_elements: Type.Integer({ description: "How many there are; at most 10,000 are counted" }),
+    total_pages: Type.Integer({ description: "Of this size" }),
+    last: Type.Boolean({ description: "Whether no page follows" }),
+  },
+  { title: "QuantumJobPage", description: "One page of a list" },
+);
+
+const COMMON = { scope: "organisation", audit: null, bodyMode: "none", answerMode: "json" } as const;
+const JobParams = Type.Object({ id: Type.String({ description: "Id of a job" }) });
+const READS = { ...COMMON, method: "GET", allows: "read", rate: "read" } as const;
+const ONE = { params: JobParams, problems: ["EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] } as const;
+
+const JobsQuery = Type.Object({
+  page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: "From 0; default 0" })),
+  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "Default 20" })),
+  sort: Type.Optional(Type.String({ maxLength: 100, description: "createdAt,desc is what there is" })),
+  backendId: Type.Optional(Type.String({ maxLength: 63, description: "Only those of this backend" })),
+  status: Type.Optional(StringEnum(JOB_STATES, { description: "Only those in this state" })),
+  tag: Type.Optional(
+    Type.Array(Type.String({ maxLength: JOB_TEXTS.tag }), {
+      maxItems: JOB_TEXTS.tags,
+      description: "Only those with this tag; several times: with all of them",
+    }),
+  ),
+  createdAfter: Type.Optional(Timestamp("Only those that were created then or later")),
+});
+
+const LogQuery = Type.Object({ cursor: PageQuery.properties.cursor });
+
+/** Operations on quantum jobs: executions of backends. */
+export const QUANTUM_JOBS_API = {
+  createQuantumJob: {
+    ...COMMON,
+    method: "POST",
+    allows: "run",
+    rate: "start",
+    bodyMode: "raw",
+    audit: "job.start",
+    path: "/jobs",
+    summary: "Start a quantum job",
+    description:
+      "Checks what can be known without reading the circuits: that the backend is there and supports the format, shots and number of circuits. A 201 means that it is durable. With an `Idempotency-Key`, it starts once.",
+    headers: StartHeaders,
+    body: JobRequestSchema,
+    responses: {
+      201: { description: "The job", schema: JobSchema, headers: { Location: "Path of the job" } },
+    },
+    problems: ["BACKEND_NOT_FOUND", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "QUOTA_EXCEEDED"],
+  },
+  listQuantumJobs: {
+    ...READS,
+    path: "/jobs",
+    summary: "List the quantum jobs of the organisation",
+    description: "Newest first.",
+    query: JobsQuery,
+    responses: { 200: { description: "One page", schema: JobsPageSchema } },
+  },
+  getQuantumJob: {
+    ...READS,
+    ...ONE,
+    rate: "poll",
+    path: "/jobs/{id}",
+    summary: "Get a quantum job",
+    description: "With `Prefer: wait=SECONDS`, answers when it has ended, or after this time.",
+    headers: PreferHeaders,
+    responses: { 200: { description: "The job", schema: JobSchema } },
+  },
+  getQuantumJobStatus: {
+    ...READS,
+    ...ONE,
+    rate: "poll",
+    path: "/jobs/{id}/status",
+    summary: "Get the state of a quantum job",
+    description: "As `getQuantumJob`, without anything else.",
+    headers: PreferHeaders,
+    responses: { 200: { description: "The state", schema: JobStatusSchema } },
+  },
+  getQuantumJobResult: {
+    ...READS,
+    ...ONE,
+    problems: [...ONE.problems, "RESULT_NOT_READY"],
+    answerMode: "bytes",
+    path: "/jobs/{id}/result",
+    summary: "Get the result of a quantum job, or why there is none",
+    description:
+      "Of a completed job what the backend has returned, byte by byte; of one that has not completed `code` and `detail`. RESULT_NOT_READY: it has not ended.",
+    responses: { 200: { description: "The result", schema: JsonObject("What the backend has returned") } },
+  },
+  getQuantumJobLog: {
+    ...READS,
+    ...ONE,
+    problems: [...ONE.problems, "LOG_EXPIRED"],
+    answerMode: "bytes",
+    path: "/jobs/{id}/log",
+    summary: "Get the log lines of a quantum job, oldest first",
+    description: "About 1 MB a page; the header Link has the next one.",
+    query: LogQuery,
+    responses: {
+      200: {
+        description: "One page",
+        schema: Type.Array(LogEntrySchema, { description: "Lines, oldest first" }),
+        headers: { Link: "The next page, where there is one" },
+      },
+    },
+  },
+  getQuantumJobInput: {
+    ...READS,
+    ...ONE,
+    problems: [...ONE.problems, "INPUT_EXPIRED"],
+    answerMode: "bytes",
+    path: "/jobs/{id}/input",
+    summary: "Get the input of a quantum job",
+    description: "As it was sent.",
+    responses: {
+      200: { description: "The input", schema: Type.Unsafe<unknown>({ description: "As sent" }) },
+    },
+  },
+  cancelQuantumJob: {
+    ...COMMON,
+    ...ONE,
+    method: "DELETE",
+    allows: "run",
+    rate: "write",
+    answerMode: "none",
+    audit: "job.cancel",
+    path: "/jobs/{id}",
+    summary: "Cancel a quantum job",
+    description:
+      "One that waits ends at once, one that runs within seconds. Nothing happens to one that has ended.",
+    responses: { 204: { description: "It ends, or has ended" } },
+  },
+} as const satisfies OperationTable;

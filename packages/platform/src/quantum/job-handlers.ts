@@ -1,0 +1,195 @@
+import { Problem } from "@platform/contract/problems";
+import type { QUANTUM_JOBS_API } from "@platform/contract/quantum-api/jobs";
+import { createCache } from "@platform/engine/base/cache";
+import { readTraceContext } from "@platform/engine/base/trace-context";
+import { scanJson } from "@platform/engine/executions/json-scan";
+import type { Executions } from "@platform/engine/executions/executions";
+import { describeKey } from "@platform/engine/http/idempotency-key";
+import { frameResult } from "@platform/engine/http/large-result";
+import { answerContent } from "@platform/engine/http/send-content";
+import { linkNext } from "@platform/engine/http/paging";
+import { readParameter } from "@platform/engine/http/query";
+import { REPLAYED } from "@platform/engine/http/start-execution";
+import type { OperationHandlers, OperationReply } from "@platform/engine/http/types";
+import { waitAsPreferred } from "@platform/engine/http/wait-as-preferred";
+import type { ExecutionRecord } from "@platform/engine/store/execution-store";
+import { toJobOwner } from "@platform/engine/store/owner";
+import type { FastifyRequest } from "fastify";
+import type { PlatformCaller } from "../api/caller.ts";
+import type { WriteLimits } from "../metering/write-limits.ts";
+import type { BackendStore } from "../store/backends.ts";
+import type { HistoryStore } from "../store/history/history.ts";
+import type { JobFacts, QuantumJobStore } from "../store/quantum-jobs.ts";
+import { OWN_PROVIDER, requireBackend } from "./backend-handlers.ts";
+import { readInput, readJobRequest, requireSupported, toStartBody } from "./job-request.ts";
+import type { ReadRequest } from "./job-request.ts";
+import { toFilter, toJobState, toQuantumJob } from "./job-view.ts";
+
+/** What the handlers work with. */
+export interface QuantumJobDeps {
+  readonly backends: BackendStore;
+  readonly quantumJobs: QuantumJobStore;
+  readonly executions: Executions;
+  readonly history: Pick<HistoryStore, "readInput">;
+  readonly limits: Pick<WriteLimits, "giveBackStart">;
+  /** Told of each job that was started. */
+  readonly noteStart: (caller: PlatformCaller, request: FastifyRequest, serviceKey: string) => Promise<void>;
+  /** Path of the quantum API. */
+  readonly prefix: string;
+}
+
+/** Facts never change; jobs that are waited for are asked for over and over. */
+const FACTS = { maxEntries: 2_000 };
+const DEFAULT_SIZE = 20;
+
+/** Handlers of quantum jobs: executions of backends that belong to the organisation itself. */
+export function createQuantumJobHandlers(deps: QuantumJobDeps): Handlers {
+  const { executions, quantumJobs } = deps;
+  const known = createCache<JobFacts>(FACTS);
+  const requireFacts = async ({ organisationId }: PlatformCaller, given: string) => {
+    const id = given.toLowerCase();
+    const facts = await known.get(`${organisationId} ${id}`, async () => {
+      const found = await quantumJobs.findFacts(organisationId, id);
+      if (found === null) throw new Problem("EXECUTION_NOT_FOUND", "There is no such quantum job.");
+      return found;
+    });
+    return { id, facts, owner: toJobOwner(organisationId) };
+  };
+  return {
+    createQuantumJob: createStart(deps),
+    listQuantumJobs: createList(quantumJobs),
+    getQuantumJob: async ({ caller, params, http, reply }) => {
+      const { facts, ...asked } = await requireFacts(caller, params.id);
+      const record = await waitAsPreferred(executions, { ...asked, http, reply });
+      return { status: 200, body: toQuantumJob(record, facts) };
+    },
+    getQuantumJobStatus: async ({ caller, params, http, reply }) => {
+      const { facts: _facts, ...asked } = await requireFacts(caller, params.id);
+      const record = await waitAsPreferred(executions, { ...asked, http, reply });
+      return { status: 200, body: { status: toJobState(record) } };
+    },
+    getQuantumJobResult: async ({ caller, params, http, reply }) => {
+      const { id, owner } = await requireFacts(caller, params.id);
+      await waitAsPreferred(executions, { id, owner, http, reply });
+      const { record, output } = await executions.result(id, owner.id);
+      if (output === null) return { status: 200, body: describeFailure(record) };
+      const large = output.output?.result ?? null;
+      if (large === null) return { status: 200, body: output.result };
+      const content = frameResult(executions.results, large, WHOLE);
+      return (await answerContent(http, content, content.tag)) as OperationReply<
+        (typeof QUANTUM_JOBS_API)["getQuantumJobResult"]
+      >;
+    },
+    getQuantumJobInput: async ({ caller, params }) => {
+      const { id, facts } = await requireFacts(caller, params.id);
+      const body = await deps.history.readInput({ organisationId: caller.organisationId, id });
+      if (body === null) throw new Problem("INPUT_EXPIRED");
+      return { status: 200, body: readInput(cutData(body), facts.inputFormat) };
+    },
+    getQuantumJobLog: async ({ caller, params, http, query }) => {
+      const { id, owner } = await requireFacts(caller, params.id);
+      const { lines, nextCursor } = await executions.log(id, owner.id, readParameter(query, "cursor"));
+      return {
+        status: 200,
+        headers: linkNext(http, `${deps.prefix}/jobs/${id}/log`, nextCursor),
+        body: lines,
+      };
+    },
+    cancelQuantumJob: async ({ caller, params }) => {
+      const { id, owner } = await requireFacts(caller, params.id);
+      await executions.cancel(id, owner.id);
+      return { status: 204 };
+    },
+  };
+}
+
+/** Published clients read it for the reason. */
+function describeFailure({ failure }: ExecutionRecord): string {
+  return JSON.stringify(failure === null ? {} : { code: failure.code, detail: failure.detail });
+}
+
+/** `data` of a start body, byte by byte. */
+function cutData(body: Uint8Array): Uint8Array {
+  const member = scanJson(body).members.find(({ key }) => key === "data");
+  if (member === undefined) throw new Error("The body of a quantum job has no data.");
+  return body.subarray(member.start, member.start + member.length);
+}
+
+const NOTHING = Buffer.alloc(0);
+/** Nothing stands around the result. */
+const WHOLE = { head: NOTHING, tail: NOTHING, isFlat: false };
+
+type Handlers = OperationHandlers<typeof QUANTUM_JOBS_API, PlatformCaller>;
+
+function createList(quantumJobs: QuantumJobStore): Handlers["listQuantumJobs"] {
+  return async ({ caller, query }) => {
+    const { page = 0, size = DEFAULT_SIZE, backendId, status, tag: tags, createdAfter } = query;
+    const filter = {
+      backendId,
+      tags,
+      createdAfter: createdAfter === undefined ? undefined : Date.parse(`${createdAfter.replace(" ", "T")}Z`),
+      ...(status === undefined ? {} : toFilter(status)),
+    };
+    const part = { offset: page * size, limit: size };
+    const { items, total } = await quantumJobs.list(caller.organisationId, filter, part);
+    const pages = Math.ceil(total / size);
+    const body = {
+      content: items.map((item) => toQuantumJob(item, item.facts)),
+      page,
+      size,
+      total_elements: total,
+      total_pages: pages,
+      last: page + 1 >= pages,
+    };
+    return { status: 200, body };
+  };
+}
+
+function createStart({
+  backends,
+  executions,
+  limits,
+  noteStart,
+  prefix,
+}: QuantumJobDeps): Handlers["createQuantumJob"] {
+  return async ({ caller, body, http }) => {
+    const { organisationId } = caller;
+    const request = readJobRequest(body);
+    const backend = await requireBackend(backends, organisationId, request.backend_id);
+    requireSupported(request, backend.description);
+    const { version } = backend;
+    const key = describeKey(http, body);
+    const facts = toFacts(request, { version: version.version, provider: backend.description.provider });
+    const record = await executions.start(toJobOwner(organisationId), version, {
+      body: toStartBody(request),
+      annotation: { ...facts },
+      key,
+      trace: readTraceContext(http.headers),
+    });
+    const isRepeated = record.isRepeated === true;
+    if (isRepeated) limits.giveBackStart(caller);
+    else await noteStart(caller, http, backend.serviceKey);
+    const headers = {
+      location: `${prefix}/jobs/${record.id}`,
+      ...(isRepeated ? { [REPLAYED]: "true" } : {}),
+    };
+    return { status: 201, headers, body: toQuantumJob(record, facts) };
+  };
+}
+
+function toFacts(
+  request: ReadRequest,
+  { version, provider = OWN_PROVIDER }: { readonly version: string; readonly provider: string | undefined },
+): JobFacts {
+  return {
+    backendId: request.backend_id,
+    backendVersion: version,
+    provider,
+    name: request.name ?? null,
+    tags: request.tags ?? [],
+    inputFormat: request.input_format,
+    inputParams: request.input_params ?? {},
+    shots: request.shots ?? null,
+    sdkProvider: request.sdk_provider ?? null,
+  };
+}

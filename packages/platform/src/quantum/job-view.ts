@@ -1,0 +1,67 @@
+import { formatTimestamp, isFinal } from "@platform/contract/execution";
+import type { JobState, QuantumJob } from "@platform/contract/quantum-api/jobs";
+import type { ExecutionRecord } from "@platform/engine/store/execution-store";
+import type { JobFacts, JobFilter, JobRow } from "../store/quantum-jobs.ts";
+
+/** Of executions whose code has never begun. */
+const NEVER_BEGAN = ["STARTUP_ERROR", "NOT_STARTED", "START_DEADLINE_EXCEEDED", "DATA_REFERENCE_UNAVAILABLE"];
+const CANCELLED = ["CANCELLED"];
+
+/** What of an execution a job shows. */
+type Shown = Pick<JobRow, "id" | "status" | "createdAt" | "startedAt" | "endedAt" | "failure"> &
+  Pick<ExecutionRecord, "waiting">;
+
+/** UNKNOWN is FAILED: published clients would wait for ever for the end of what is unknown. */
+export function toJobState({ status, failure }: Pick<Shown, "status" | "failure">): JobState {
+  if (status === "PENDING" || status === "RUNNING") return status;
+  if (status === "SUCCEEDED") return "COMPLETED";
+  const code = failure?.code ?? "";
+  if (CANCELLED.includes(code)) return "CANCELLED";
+  return NEVER_BEGAN.includes(code) ? "ABORTED" : "FAILED";
+}
+
+/** The executions that are jobs in this state. */
+export function toFilter(state: JobState): JobFilter {
+  switch (state) {
+    case "PENDING":
+    case "RUNNING":
+      return { statuses: [state] };
+    case "COMPLETED":
+      return { statuses: ["SUCCEEDED"] };
+    case "CANCELLED":
+      return { statuses: ["FAILED"], codes: CANCELLED };
+    case "ABORTED":
+      return { statuses: ["FAILED"], codes: NEVER_BEGAN };
+    case "FAILED":
+      return { statuses: ["FAILED", "UNKNOWN"], otherCodesThan: [...CANCELLED, ...NEVER_BEGAN] };
+    default:
+      return state satisfies never;
+  }
+}
+
+/** A job as the quantum API has it. */
+export function toQuantumJob(shown: Shown, facts: JobFacts): QuantumJob {
+  const { id, status, createdAt, startedAt, endedAt, failure, waiting } = shown;
+  const ran = startedAt === null || endedAt === null ? null : Math.max(0, endedAt - startedAt);
+  return {
+    id,
+    backend_id: facts.backendId,
+    backend_version: facts.backendVersion,
+    provider: facts.provider,
+    status: toJobState(shown),
+    name: facts.name,
+    tags: [...facts.tags],
+    input_format: facts.inputFormat,
+    input_params: { ...facts.inputParams },
+    shots: facts.shots,
+    sdk_provider: facts.sdkProvider,
+    session_id: null,
+    created_at: formatTimestamp(createdAt),
+    started_at: startedAt === null ? null : formatTimestamp(startedAt),
+    ended_at: endedAt === null ? null : formatTimestamp(endedAt),
+    usage_time_millis: ran,
+    queue_position: status === "PENDING" ? (waiting?.position ?? null) : null,
+    error: isFinal(status) && failure !== null ? { code: failure.code, detail: failure.detail } : null,
+    log_url: `/quantum/jobs/${id}/log`,
+  };
+}

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BackendDescription } from "@platform/contract/quantum-api/description";
+import { QUANTUM_API } from "@platform/contract/quantum-api/quantum-api";
+import {
+  createTestMember,
+  createTestService,
+  createTestUser,
+  insertTestVersion,
+} from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { createHistoryScene } from "../testing/history-scene.ts";
+import type { HistoryScene } from "../testing/history-scene.ts";
+
+const DESCRIPTION: BackendDescription = {
+  type: "SIMULATOR",
+  display_name: "Echo",
+  configuration: {
+    qubit_count: 2,
+    gates: [],
+    connectivity: { fully_connected: true },
+    shots_range: { min: 1, max: 10 },
+    max_pubs_per_job: 1,
+    supported_input_formats: ["OPEN_QASM_V3"],
+    memory_result_supported: false,
+  },
+};
+const JOB = { backend_id: "sim.echo", input_format: "OPEN_QASM_V3", input: "h q[0];" };
+
+let scene: HistoryScene;
+let other: TestUser;
+
+beforeAll(async () => {
+  scene = await createHistoryScene();
+  other = await createTestUser(scene.instance);
+  for (const user of [scene.provider, other]) await createBackend(user, "echo", "sim.echo");
+});
+afterAll(() => scene?.close());
+
+async function createBackend(user: TestUser, name: string, id: string): Promise<string> {
+  const { serviceKey } = await createTestService(scene.instance, user, name);
+  const backend = { id, description: DESCRIPTION };
+  await insertTestVersion(scene.home.database, { serviceKey, version: "2.0.0", backend });
+  await scene.home.database.query({
+    text: "update service set backend_id = $2 where key = $1 returning key",
+    values: [serviceKey, id],
+  });
+  return serviceKey;
+}
+
+async function call(user: TestUser, request: string, json?: unknown, headers: Record<string, string> = {}) {
+  const [method = "", path = ""] = request.split(" ");
+  const response = await scene.instance.api.inject({
+    method: method as "GET" | "POST" | "DELETE",
+    url: `/quantum${path}`,
+    headers: { "x-auth-token": user.token, "content-type": "application/json", ...headers },
+    ...(json === undefined ? {} : { payload: JSON.stringify(json) }),
+  });
+  return {
+    status: response.statusCode,
+    body: response.body === "" ? null : response.json<Record<string, unknown>>(),
+  };
+}
+
+test("a job of one organisation is none of another, whatever is asked of it", async () => {
+  const { body } = await call(scene.provider, "POST /jobs", JOB);
+  const id = String(body?.["id"]);
+  for (const part of ["", "/status", "/result", "/input"])
+    expect(await call(other, `GET /jobs/${id}${part}`)).toMatchObject({
+      status: 404,
+      body: { code: "EXECUTION_NOT_FOUND" },
+    });
+  expect((await call(other, `DELETE /jobs/${id}`)).status).toBe(404);
+  expect((await call(other, "GET /jobs")).body).toMatchObject({ content: [], total_elements: 0 });
+  expect((await call(scene.provider, `GET /jobs/${id}/status`)).body).toEqual({ status: "PENDING" });
+  expect((await call(scene.provider, `GET /jobs/${id}/input`)).body).toBe(JOB.input);
+  expect((await call(scene.provider, "GET /jobs")).body).toMatchObject({
+    content: [{ id }],
+    total_elements: 1,
+  });
+});
+
+test("two organisations may have a backend of one name, each its own", async () => {
+  const key = async (user: TestUser) => (await call(user, "GET /backends/sim.echo")).body?.["internal_id"];
+  expect(await key(scene.provider)).not.toBe(await key(other));
+  expect((await call(scene.stranger, "GET /backends")).body).toEqual([]);
+  expect((await call(scene.stranger, "POST /jobs", JOB)).status).toBe(404);
+});
+
+test("a member who only reads starts and cancels nothing", async () => {
+  const viewer = await createTestMember(scene.instance, scene.provider.organisationId, "viewer");
+  const { body } = await call(scene.provider, "POST /jobs", JOB);
+  const there = { "x-organizationid": scene.provider.organisationId };
+  expect((await call(viewer, "GET /jobs", undefined, there)).status).toBe(200);
+  expect(await call(viewer, "POST /jobs", JOB, there)).toMatchObject({
+    status: 403,
+    body: { code: "FORBIDDEN" },
+  });
+  expect((await call(viewer, `DELETE /jobs/${String(body?.["id"])}`, undefined, there)).status).toBe(403);
+});
+
+test("a token for the quantum API opens it, and nothing of the platform API", async () => {
+  const { identity } = scene.instance;
+  const { token } = await identity.createPersonalAccessToken(scene.provider.userId, {
+    name: "laptop",
+    scopes: ["quantum"],
+  });
+  const laptop = { ...scene.provider, token };
+  expect((await call(laptop, "POST /jobs", JOB)).status).toBe(201);
+  expect((await call(laptop, "GET /backends")).status).toBe(200);
+  const jobs = await scene.instance.api.inject({ url: "/api/jobs", headers: { "x-auth-token": token } });
+  expect(jobs.statusCode).toBe(403);
+});
+
+test.each(Object.entries(QUANTUM_API))("%s is refused without a token", async (_id, { method, path }) => {
+  const url = `/quantum${path.replaceAll(/\{[a-zA-Z]+\}/gu, "x")}`;
+  const response = await scene.instance.api.inject({
+    method,
+    url,
+    headers: { "content-type": "application/json" },
+    ...(method === "POST" ? { payload: "{}" } : {}),
+  });
+  expect([response.statusCode, response.json<object>()]).toEqual([
+    401,
+    expect.objectContaining({ code: "UNAUTHENTICATED", error: expect.any(String) as unknown }),
+  ]);
+});
+
+test("a backend is what the latest live version says", async () => {
+  const user = await createTestUser(scene.instance);
+  const serviceKey = await createBackend(user, "own", "sim.own");
+  const qubits = async () => {
+    const { body } = await call(user, "GET /backends/sim.own");
+    return (body?.["configuration"] as { readonly qubit_count?: number } | undefined)?.qubit_count ?? null;
+  };
+  expect(await qubits()).toBe(2);
+  const configuration = { ...DESCRIPTION.configuration, qubit_count: 7 };
+  const backend = { id: "sim.own", description: { ...DESCRIPTION, configuration } };
+  await insertTestVersion(scene.home.database, { serviceKey, version: "2.1.0", backend });
+  expect(await qubits()).toBe(7);
+  for (const version of ["2.1.0", "2.0.0"])
+    await scene.instance.stores.versions.retire(user.organisationId, serviceKey, version);
+  expect(await qubits()).toBeNull();
+});

@@ -1,0 +1,47 @@
+import type { FastifyInstance } from "fastify";
+import { createQuantumOpenApi } from "@platform/contract/quantum-api/openapi";
+import { QUANTUM_API, QUANTUM_API_PREFIX } from "@platform/contract/quantum-api/quantum-api";
+import { registerDocs } from "@platform/engine/http/docs";
+import { sendProblem, toProblem } from "@platform/engine/http/errors";
+import { registerOperations } from "@platform/engine/http/pipeline";
+import type { PipelineOptions } from "@platform/engine/http/pipeline";
+import type { PlatformCaller } from "../api/caller.ts";
+import { createBackendHandlers } from "./backend-handlers.ts";
+import { createQuantumJobHandlers } from "./job-handlers.ts";
+import type { QuantumJobDeps } from "./job-handlers.ts";
+
+/** What the API works with; its callers are those of the platform API. */
+export interface QuantumApiDeps extends Omit<QuantumJobDeps, "prefix"> {
+  readonly stages: Omit<PipelineOptions<typeof QUANTUM_API, PlatformCaller>, "prefix" | "handlers">;
+}
+
+/** A token for the quantum API alone opens all of it that its user may. */
+function openQuantum(caller: PlatformCaller): PlatformCaller {
+  const { actor } = caller;
+  if (actor.scopes?.includes("quantum") !== true) return caller;
+  return { ...caller, actor: { ...actor, scopes: [...actor.scopes, "run"] } };
+}
+
+/** The quantum API below `/quantum`. Refusals have `error` as well, which published clients read. */
+export async function registerQuantumApi(
+  app: FastifyInstance,
+  { stages, ...deps }: QuantumApiDeps,
+): Promise<void> {
+  const document = createQuantumOpenApi();
+  await registerDocs(app, { prefix: QUANTUM_API_PREFIX, openApi: () => document });
+  await app.register(async (scope) => {
+    scope.setErrorHandler((error, request, reply) => {
+      const problem = toProblem(error, request);
+      return sendProblem(problem, request, reply, { error: problem.message });
+    });
+    await registerOperations(scope, QUANTUM_API, {
+      ...stages,
+      authorize: (caller, operation) => stages.authorize?.(openQuantum(caller), operation),
+      prefix: QUANTUM_API_PREFIX,
+      handlers: {
+        ...createBackendHandlers(deps.backends),
+        ...createQuantumJobHandlers({ ...deps, prefix: QUANTUM_API_PREFIX }),
+      },
+    });
+  });
+}

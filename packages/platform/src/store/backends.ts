@@ -1,0 +1,114 @@
+import type { BackendDescription } from "@platform/contract/quantum-api/description";
+import type { Database } from "../postgres/database.ts";
+import { selectMilliseconds } from "./base/columns.ts";
+import { describeGrantedVersion, toGrantedVersion } from "./access.ts";
+import type { GrantedVersion, StoredVersion } from "./access.ts";
+import { isQueued } from "./executions/queue-rows.ts";
+import { TAKES_WORK } from "./executions/workers.ts";
+
+/** A backend of an organisation: what its latest live version says, and what it runs jobs with. */
+export interface BackendRecord {
+  readonly id: string;
+  readonly serviceKey: string;
+  readonly description: BackendDescription;
+  /** The version that runs new jobs, and when it was made, in milliseconds since the epoch. */
+  readonly version: GrantedVersion;
+  readonly versionedAt: number;
+}
+
+/** How busy a backend is. */
+export interface BackendLoad {
+  /** Jobs that wait, of all versions; at most MOST_COUNTED. */
+  readonly waiting: number;
+  /** Median wait of its last jobs in seconds; null: none has run. */
+  readonly typicalWaitSeconds: number | null;
+  /** Whether a worker runs executions of backends. */
+  readonly isServed: boolean;
+}
+
+/** More are not counted. */
+const MOST_COUNTED = 10_000;
+/** Of so many the median wait is taken. */
+const TYPICAL_OF = 50;
+/** Backends of one organisation that are listed. */
+const MOST_LISTED = 1_000;
+
+/** Backends: services whose latest live version describes itself as one. */
+export interface BackendStore {
+  /** By id. */
+  readonly list: (organisationId: string) => Promise<readonly BackendRecord[]>;
+  readonly find: (organisationId: string, id: string) => Promise<BackendRecord | null>;
+  /** Whether there is one, of any organisation. */
+  readonly isAny: () => Promise<boolean>;
+  /** By the key of the service, of these. */
+  readonly readLoad: (serviceKeys: readonly string[]) => Promise<ReadonlyMap<string, BackendLoad>>;
+}
+
+interface Row extends Omit<BackendRecord, "version"> {
+  readonly version: StoredVersion;
+}
+
+const select = (
+  condition: string,
+) => `select s.backend_id as id, s.key as "serviceKey", v.backend -> 'description' as description,
+    ${describeGrantedVersion("v", "s")} as version, ${selectMilliseconds("v.created_at")} as "versionedAt"
+  from service s cross join lateral (
+    select v.* from version v where v.service_key = s.key and v.retired_at is null
+    order by v.major desc, v.minor desc, v.patch desc limit 1
+  ) v where s.organisation_id = $1::uuid and s.backend_id is not null and v.backend is not null and ${condition}
+  order by s.backend_id limit ${MOST_LISTED}`;
+
+const LOAD = `select key as "serviceKey",
+    (select count(*)::int from (
+      select 1 from execution e where ${isQueued("e")} and e.version_id in (select v.id from version v where v.service_key = key) limit ${MOST_COUNTED}
+    ) waiting) as waiting,
+    (select percentile_disc(0.5) within group (order by waited)::float8 from (
+      select extract(epoch from e.started_at - e.created_at) as waited from execution e
+      where e.priority = 2 and e.owner_id = s.organisation_id and e.status = 'SUCCEEDED' and e.version_id in (select v.id from version v where v.service_key = key)
+      order by e.id desc limit ${TYPICAL_OF}
+    ) last) as "typicalWaitSeconds",
+    exists (select 1 from worker w where ${TAKES_WORK} and w.kind = 'backend') as "isServed"
+  from unnest($1::uuid[]) as wanted (key) join service s using (key)`;
+
+/** The store of backends in PostgreSQL. */
+export function createBackendStore(database: Database): BackendStore {
+  return {
+    list: async (organisationId) => {
+      const rows = await database.query<Row>({
+        text: select("true"),
+        values: [organisationId],
+        idempotent: true,
+      });
+      return rows.map(toBackend);
+    },
+    find: async (organisationId, id) => {
+      const [row] = await database.query<Row>({
+        name: "backend-find",
+        text: select("s.backend_id = $2"),
+        values: [organisationId, id],
+        idempotent: true,
+      });
+      return row === undefined ? null : toBackend(row);
+    },
+    isAny: async () => {
+      const [row] = await database.query<{ readonly is: boolean }>({
+        name: "backend-any",
+        text: "select exists (select 1 from service where backend_id is not null) as is",
+        idempotent: true,
+      });
+      return row?.is === true;
+    },
+    readLoad: async (serviceKeys) => {
+      const rows = await database.query<BackendLoad & { readonly serviceKey: string }>({
+        text: LOAD,
+        values: [serviceKeys],
+        idempotent: true,
+      });
+      return new Map(rows.map(({ serviceKey, ...load }) => [serviceKey, load]));
+    },
+  };
+}
+
+function toBackend({ version, ...row }: Row): BackendRecord {
+  return { ...row, version: toGrantedVersion(version) };
+}

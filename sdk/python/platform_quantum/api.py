@@ -1,0 +1,122 @@
+"""The operations of the quantum API that the SDK uses, one method each."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+from .http_client import FOREVER, HttpClient, Request
+from .models import BackendInfo, JobInfo, LogLine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .credentials import Credentials
+
+MAX_WAIT_SECONDS = 30
+_SDK = "platform-quantum"
+
+
+class QuantumApi:
+    """Backends and jobs of a platform, without Qiskit; threads may share it."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self._http = HttpClient(credentials)
+        self.endpoint = credentials.endpoint
+
+    def __repr__(self) -> str:
+        return f"QuantumApi({self.endpoint!r})"
+
+    def list_backends(self, provider: str | None = None) -> list[BackendInfo]:
+        """All backends that the organisation may use."""
+        found = self._get("/backends", {"provider": provider})
+        return [BackendInfo.from_dict(raw) for raw in found]
+
+    def get_backend(self, backend_id: str) -> BackendInfo:
+        """One backend.
+
+        :raises BackendNotFoundError: there is none with this id
+        """
+        return BackendInfo.from_dict(self._get(f"/backends/{_quote(backend_id)}"))
+
+    def find_least_busy(self, min_qubits: int | None, provider: str | None) -> BackendInfo:
+        """The backend where a job is expected to wait for the shortest time."""
+        query = {"minQubits": min_qubits, "provider": provider}
+        return BackendInfo.from_dict(self._get("/backends/least-busy", query))
+
+    def get_backend_part(
+        self, backend_id: str, part: str, query: Mapping[str, Any] | None = None
+    ) -> Any:
+        """`status`, `config` or `calibration` of a backend; None where it has none."""
+        return self._get(f"/backends/{_quote(backend_id)}/{part}", query)
+
+    def start_job(self, body: dict[str, Any], idempotency_key: str | None = None) -> JobInfo:
+        """Starts a job, once, however often the request has to be sent."""
+        headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
+        sent = {**body, "sdk_provider": _SDK}
+        answer = self._http.send(Request("POST", "/quantum/jobs", body=sent, headers=headers))
+        return JobInfo.from_dict(answer.read_json())
+
+    def get_job(
+        self, job_id: str, wait_seconds: float = 0, until: float = FOREVER
+    ) -> tuple[JobInfo, bool]:
+        """The state of a job, and whether the platform has waited for its end as it was asked."""
+        seconds = int(min(max(wait_seconds, 0), MAX_WAIT_SECONDS))
+        headers = {"Prefer": f"wait={seconds}"} if seconds > 0 else {}
+        request = Request("GET", _job_path(job_id), headers=headers, until=until)
+        answer = self._http.send(request)
+        waited = "wait" in answer.headers.get("preference-applied", "")
+        return JobInfo.from_dict(answer.read_json()), waited
+
+    def get_result(self, job_id: str, until: float = FOREVER) -> dict[str, Any]:
+        """What the backend returned; `{code, detail}` of a job that has failed."""
+        answer = self._http.send(Request("GET", _job_path(job_id, "result"), until=until))
+        result: dict[str, Any] = answer.read_json()
+        return result
+
+    def list_jobs(self, query: Mapping[str, Any]) -> tuple[list[JobInfo], bool]:
+        """A page of jobs, newest first, and whether it is the last one."""
+        page = self._get("/jobs", query)
+        jobs = [JobInfo.from_dict(raw) for raw in page["content"]]
+        return jobs, bool(page.get("last", True)) or not jobs
+
+    def cancel_job(self, job_id: str) -> None:
+        """Cancels it: what waits ends at once, what runs within seconds."""
+        self._http.send(Request("DELETE", _job_path(job_id)))
+
+    def read_log(self, job_id: str) -> list[LogLine]:
+        """The lines so far, oldest first."""
+        lines: list[LogLine] = []
+        query: dict[str, Any] = {}
+        while True:
+            answer = self._http.send(Request("GET", _job_path(job_id, "log"), query))
+            page = answer.read_json()
+            lines += [
+                LogLine(raw.get("timestamp", ""), raw.get("severity", ""), raw.get("message", ""))
+                for raw in page
+            ]
+            cursor = _read_cursor(answer.headers.get("link", ""))
+            if cursor is None or not page:
+                return lines
+            query = {"cursor": cursor}
+
+    def _get(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
+        answer = self._http.send(Request("GET", f"/quantum{path}", query or {}))
+        return None if answer.status == 204 else answer.read_json()
+
+
+def _job_path(job_id: str, *parts: str) -> str:
+    return "/".join(("/quantum/jobs", _quote(job_id), *parts))
+
+
+def _quote(name: str) -> str:
+    return quote(name, "")
+
+
+def _read_cursor(link: str) -> str | None:
+    """Of a link to the next page only its cursor, so that the token stays with this platform."""
+    if 'rel="next"' not in link.replace("rel=next", 'rel="next"'):
+        return None
+    url = link[link.find("<") + 1 : link.find(">")]
+    return next(iter(parse_qs(urlsplit(url).query).get("cursor", [])), None)

@@ -1,0 +1,54 @@
+"""For authors of backends: `run, describe = gate_backend(execute, qubits=20, gates=[...])`.
+
+A backend is a project of the platform whose `src/program.py` has `run` and `describe`. This module
+does what all of them need: it decodes circuits, holds limits, chooses codes of failures, and gives
+results their shape. Qiskit is imported here, once, before the platform forks.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .annealing import Problem, annealing_backend
+    from .failures import BackendFailure
+    from .gate import GateProfile, gate_backend
+    from .limits import Limits
+    from .options import Options
+    from .registers import pack_memory
+    from .simulate import check_memory, count_threads
+
+__all__ = [
+    "BackendFailure",
+    "GateProfile",
+    "Limits",
+    "Options",
+    "Problem",
+    "annealing_backend",
+    "check_memory",
+    "count_threads",
+    "gate_backend",
+    "pack_memory",
+]
+
+_MODULES = {
+    "BackendFailure": "failures",
+    "GateProfile": "gate",
+    "Limits": "limits",
+    "Options": "options",
+    "Problem": "annealing",
+    "annealing_backend": "annealing",
+    "check_memory": "simulate",
+    "count_threads": "simulate",
+    "gate_backend": "gate",
+    "pack_memory": "registers",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,221 @@
+"""A backend of gates from one function: `run, describe = gate_backend(execute, qubits=...)`."""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack
+
+import qiskit
+from qiskit import transpile
+from qiskit.quantum_info import Statevector
+
+from .. import __version__
+from ..qiskit.target import build_target
+from . import failures
+from .counts import count_pub
+from .describe import DEFAULT_INSTRUCTIONS, DEFAULT_SHOTS, describe_gates
+from .dialects import translate
+from .failures import BackendFailure
+from .limits import Limits
+from .observables import estimate_pubs
+from .options import Options, read_options
+from .pubs import Pub, read_pubs
+from .registers import Output, describe_pub
+from .unroll import Size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from qiskit import QuantumCircuit
+    from qiskit.primitives import BaseEstimatorV2
+    from qiskit.transpiler import Target
+
+    Execute = Callable[[list[QuantumCircuit], int, Options], Sequence[Output]]
+    """Runs circuits, each with so many shots; an output for each of them, in their order."""
+    Run = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+    Describe = Callable[[], dict[str, Any]]
+
+
+_MAX_STATE_QUBITS = 16
+"""A state of 16 qubits has about 2.6 MB of JSON."""
+
+
+class GateProfile(TypedDict, total=False):
+    """What a backend can do."""
+
+    qubits: Required[int]
+    gates: Required[Sequence[str]]
+    """Names as Qiskit has them; other gates are unrolled into these."""
+    instructions: Sequence[str]
+    """Measurements, control flow and the like; default: measure, reset, delay, barrier."""
+    coupling: list[tuple[int, int]]
+    """Ordered pairs of neighbours; default: all qubits are."""
+    calibration: dict[str, Any]
+    """See `platform_quantum.qiskit.target`."""
+    shots: tuple[int, int]
+    """Fewest and most shots of a circuit."""
+    options: Sequence[str]
+    """Names of the options of its own; others are refused."""
+    method_qubits: Mapping[str, int]
+    """Qubits that other values of the option `method` allow."""
+    estimator: Callable[[Options], BaseEstimatorV2]
+    """Makes what estimates expectation values; default: it does not."""
+    check: Callable[[QuantumCircuit, Options], None]
+    """Raises `BackendFailure` for a circuit that cannot be run."""
+    limits: Limits
+    type: str
+    technology: str
+    display_name: str
+    provider: str
+    hardware_provider: str
+    documentation: Mapping[str, str]
+    """`description`, `url`, `status_url`, `location`."""
+    has_states: bool
+    """Whether states may be computed in place of shots, for published SDKs that ask for them."""
+    deterministic: bool
+    """Whether the same seed gives the same result."""
+    price: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Backend:
+    execute: Execute
+    profile: GateProfile
+    limits: Limits
+    known: frozenset[str]
+    """Names of operations that it runs as they are."""
+    unrolled: Target
+    """These alone, wherever they are: whether they fit the coupling is the caller's business."""
+
+    def run_any(self, data: dict[str, Any], params: dict[str, Any]) -> Any:
+        """A job in the own form, or in that of a published SDK."""
+        translated = translate(data, params)
+        if translated is None:
+            return self.run(data, params)
+        if translated.is_state:
+            return translated.tell(self._find_state(translated.data, translated.params))
+        return translated.tell(self.run(translated.data, translated.params))
+
+    def run(self, data: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+        """A job in the own form."""
+        started = time.perf_counter()
+        shots_range = self.profile.get("shots", DEFAULT_SHOTS)
+        options = read_options(params, self.profile.get("options", ()), shots_range)
+        primitive = data.get("primitive", "sampler")
+        estimator = self.profile.get("estimator")
+        if primitive not in ("sampler", "estimator") or (
+            primitive == "estimator" and estimator is None
+        ):
+            detail = f"The primitive {str(primitive)[:50]!r} is not supported."
+            raise BackendFailure(failures.INVALID_INPUT, detail)
+        pubs = read_pubs(data, options, self.limits, shots_range)
+        pubs = [self._prepare(pub, options, primitive) for pub in pubs]
+        if options.dry_run:
+            return {"valid": True, "warnings": []}
+        if primitive == "estimator" and estimator is not None:
+            listed = estimate_pubs(pubs, estimator(options), options, self.limits)
+        else:
+            listed = self._sample(pubs, options)
+            if data.get("shape") == "counts":
+                listed = [count_pub(pub) for pub in listed]
+        return {"pubs": listed, "metadata": self._tell(options, time.perf_counter() - started)}
+
+    def _prepare(self, pub: Pub, options: Options, primitive: str) -> Pub:
+        circuit = pub.circuit
+        if circuit.num_clbits == 0 and primitive == "sampler":
+            detail = f"The circuit {pub.name!r} measures nothing."
+            raise BackendFailure(failures.CIRCUIT_INVALID, detail)
+        method = options.get("method", "automatic")
+        widths = self.profile.get("method_qubits") or {}
+        width = widths.get(method, self.profile["qubits"])
+        if circuit.num_qubits > width:
+            detail = f"The circuit {pub.name!r} has {circuit.num_qubits} qubits, there are {width}."
+            raise BackendFailure(failures.TOO_MANY_QUBITS, detail)
+        size = Size(self.known, self.limits.operations)
+        size.count(circuit)
+        if not size.is_basic:
+            circuit = self._unroll(circuit)
+        if "check" in self.profile:
+            self.profile["check"](circuit, options)
+        return Pub(circuit, pub.name, pub.shots, pub.shape, pub.names, pub.values, pub.observables)
+
+    def _unroll(self, circuit: QuantumCircuit) -> QuantumCircuit:
+        try:
+            return transpile(circuit, target=self.unrolled, optimization_level=0, seed_transpiler=0)
+        except Exception as error:
+            reason = failures.describe_error(error)
+            detail = f"A gate of the circuit cannot be unrolled: {reason}"
+            raise BackendFailure(failures.GATE_UNSUPPORTED, detail) from None
+
+    def _sample(self, pubs: list[Pub], options: Options) -> list[dict[str, Any]]:
+        outputs: dict[int, list[Output]] = {}
+        for shots in dict.fromkeys(pub.shots for pub in pubs):
+            group = [index for index, pub in enumerate(pubs) if pub.shots == shots]
+            circuits = [circuit for index in group for circuit in pubs[index].bind()]
+            found = list(self.execute(circuits, shots, options))
+            if len(found) != len(circuits):
+                raise RuntimeError(f"{len(circuits)} circuits gave {len(found)} outputs")
+            for index in group:
+                count = pubs[index].runs
+                outputs[index], found = found[:count], found[count:]
+        return [
+            describe_pub(pub, outputs[index], options.seed + index)
+            for index, pub in enumerate(pubs)
+        ]
+
+    def _find_state(self, data: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+        if not self.profile.get("has_states"):
+            raise BackendFailure(failures.INVALID_INPUT, "This backend has no states to tell.")
+        shots_range = self.profile.get("shots", DEFAULT_SHOTS)
+        options = read_options({**params, "shots": shots_range[0]}, (), shots_range)
+        (pub, *others) = read_pubs(data, options, self.limits, shots_range)
+        if others or pub.circuit.num_qubits > _MAX_STATE_QUBITS:
+            detail = f"The state is told of one circuit with {_MAX_STATE_QUBITS} qubits at most."
+            raise BackendFailure(failures.TOO_MANY_QUBITS, detail)
+        circuit = self._prepare(pub, options, "estimator").circuit
+        try:
+            state = Statevector(circuit.remove_final_measurements(inplace=False))
+        except Exception as error:
+            reason = failures.describe_error(error)
+            detail = f"The circuit has no state: {reason}"
+            raise BackendFailure(failures.CIRCUIT_INVALID, detail) from None
+        return {"state": state.data, "qubits": pub.circuit.num_qubits}
+
+    def _tell(self, options: Options, seconds: float) -> dict[str, Any]:
+        return {
+            "seconds": round(seconds, 6),
+            "method": options.get("method", "automatic"),
+            "seed": options.seed,
+            "software": {
+                "platform-quantum": __version__,
+                "qiskit": qiskit.__version__,
+                "python": platform.python_version(),
+            },
+        }
+
+
+def gate_backend(execute: Execute, **profile: Unpack[GateProfile]) -> tuple[Run, Describe]:
+    """`run` and `describe` of a backend that runs circuits by `execute`.
+
+    Circuits reach it with values for all parameters, with gates of `gates` only, and within the
+    limits. It may raise `BackendFailure` with a code and a detail for the caller.
+    """
+    limits = profile.get("limits", Limits())
+    known = frozenset((*profile["gates"], *profile.get("instructions", DEFAULT_INSTRUCTIONS)))
+    described = describe_gates(profile, limits.circuits, limits.total_shots)
+    configuration = described["configuration"]
+    # What is described must be what the SDK can read: found out when the version is built.
+    build_target(configuration, described.get("calibration"))
+    anywhere = {**configuration, "connectivity": {}, "qubits": [], "qubit_count": None}
+    backend = _Backend(execute, profile, limits, known, build_target(anywhere))
+
+    def run(data: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+        answer: dict[str, Any] = backend.run_any(data, params)
+        return answer
+
+    def describe() -> dict[str, Any]:
+        return described
+
+    return run, describe

@@ -1,0 +1,84 @@
+"""`params` of a job: shots, seed, and what the backend has named."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .failures import INVALID_INPUT, SHOTS_OUT_OF_RANGE, BackendFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_OWN = ("shots", "seed", "dry_run", "memory", "precision")
+_MAX_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a job asks for besides its circuits."""
+
+    shots: int
+    seed: int
+    """Drawn where the caller gave none; the result says which."""
+    is_seeded: bool
+    precision: float | None = None
+    """Of an estimator: standard error."""
+    dry_run: bool = False
+    named: dict[str, Any] = field(default_factory=dict)
+    """The options that this backend has of its own."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """One of its own options."""
+        return self.named.get(name, default)
+
+
+def read_options(
+    params: dict[str, Any], names: Collection[str], shots_range: tuple[int, int]
+) -> Options:
+    """The options of a job.
+
+    :raises BackendFailure: INVALID_INPUT, SHOTS_OUT_OF_RANGE
+    """
+    unknown = sorted(set(params) - set(_OWN) - set(names))
+    if unknown:
+        known = ", ".join(sorted({*names, "seed"}))
+        detail = f"The option {unknown[0]!r} is unknown; there is {known}."
+        raise BackendFailure(INVALID_INPUT, detail)
+    seed = _read_seed(params.get("seed"))
+    precision = params.get("precision")
+    if precision is not None and not (_is_number(precision) and 0 < precision < 1):
+        raise BackendFailure(INVALID_INPUT, "`precision` must be a number between 0 and 1.")
+    return Options(
+        shots=check_shots(params.get("shots", 1024), shots_range),
+        seed=secrets.randbelow(2**31) if seed is None else seed,
+        is_seeded=seed is not None,
+        precision=None if precision is None else float(precision),
+        dry_run=params.get("dry_run") is True,
+        named={name: params[name] for name in names if params.get(name) is not None},
+    )
+
+
+def check_shots(shots: Any, shots_range: tuple[int, int]) -> int:
+    """The number of shots.
+
+    :raises BackendFailure: SHOTS_OUT_OF_RANGE
+    """
+    least, most = shots_range
+    if not isinstance(shots, int) or isinstance(shots, bool) or not least <= shots <= most:
+        detail = f"shots must be a whole number from {least} to {most}, not {str(shots)[:50]}."
+        raise BackendFailure(SHOTS_OUT_OF_RANGE, detail)
+    return shots
+
+
+def _read_seed(seed: Any) -> int | None:
+    if seed is None:
+        return None
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= _MAX_SEED:
+        raise BackendFailure(INVALID_INPUT, "`seed` must be a whole number from 0 to 2^63 - 1.")
+    return seed
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,112 @@
+"""How large a circuit is once it is unrolled, found out before anything unrolls it.
+
+Gates that are defined by two of the gate before double with each definition: 40 lines of OpenQASM 2
+are 2^40 operations. Loops multiply. Counting costs no more than the limit, whatever the circuit is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qiskit.circuit import ControlFlowOp, ForLoopOp
+from qiskit.circuit.library import get_standard_gate_name_mapping
+
+from .failures import (
+    CIRCUIT_INVALID,
+    CIRCUIT_TOO_LARGE,
+    GATE_UNSUPPORTED,
+    BackendFailure,
+    describe_error,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from qiskit import QuantumCircuit
+
+_FREE = ("barrier", "delay", "measure", "reset", "store", "break_loop", "continue_loop")
+_DEFINED_IN = "qiskit.qasm2.parse"
+_STANDARD = {name: type(gate) for name, gate in get_standard_gate_name_mapping().items()}
+"""Gates of a fixed width, which the transpiler turns into a few others each."""
+
+
+class Size:
+    """Counts operations; `known` are the names of those that the backend runs as they are."""
+
+    def __init__(self, known: Collection[str], limit: int) -> None:
+        self._known = frozenset((*known, *_FREE))
+        self._limit = limit
+        self._looked_at = 0
+        self._by_definition: dict[int, tuple[Any, int]] = {}
+        self._by_name: dict[str, int] = {}
+        self.is_basic = True
+        """Whether nothing has to be unrolled."""
+
+    def count(self, circuit: QuantumCircuit) -> int:
+        """Operations of a circuit, unrolled.
+
+        :raises BackendFailure: CIRCUIT_TOO_LARGE, GATE_UNSUPPORTED, CIRCUIT_INVALID
+        """
+        try:
+            return self._count(circuit)
+        except RecursionError:
+            detail = "The gates of the circuit are defined too deeply."
+            raise BackendFailure(CIRCUIT_TOO_LARGE, detail) from None
+
+    def _count(self, circuit: QuantumCircuit) -> int:
+        total = 0
+        for instruction in circuit.data:
+            total += self._count_operation(instruction.operation)
+            self._looked_at += 1
+            if max(total, self._looked_at) > self._limit:
+                detail = f"The circuit has more than {self._limit:,} operations once unrolled."
+                raise BackendFailure(CIRCUIT_TOO_LARGE, detail)
+        return total
+
+    def _count_operation(self, operation: Any) -> int:
+        name = operation.name
+        if isinstance(operation, ControlFlowOp):
+            return self._count_control_flow(operation)
+        if name in self._known:
+            return 1
+        self.is_basic = False
+        if name in _STANDARD and operation.base_class is _STANDARD[name]:
+            return 1
+        # Of a gate of an OpenQASM 2 file each use has a definition of its own, and they are equal.
+        is_defined = type(operation).__module__ == _DEFINED_IN
+        if is_defined and name in self._by_name:
+            return self._by_name[name]
+        definition = self._define(operation)
+        cached = self._by_definition.get(id(definition))
+        if cached is None:
+            # The definition is kept, so that its id is not given to another one.
+            cached = (definition, self._count(definition))
+            self._by_definition[id(definition)] = cached
+        if is_defined:
+            self._by_name[name] = cached[1]
+        return cached[1]
+
+    def _count_control_flow(self, operation: Any) -> int:
+        if operation.name not in self._known:
+            detail = f"The backend does not run {operation.name}."
+            raise BackendFailure(GATE_UNSUPPORTED, detail)
+        inside = sum(self._count(block) for block in operation.blocks)
+        if not isinstance(operation, ForLoopOp):
+            return 1 + inside
+        try:
+            return 1 + inside * len(operation.params[0])
+        except OverflowError:  # a range of more than 2^63
+            return self._limit + 1
+
+    def _define(self, operation: Any) -> QuantumCircuit:
+        try:
+            definition = operation.definition
+        except Exception as error:
+            reason = describe_error(error)
+            detail = f"The gate {operation.name!r} has no usable definition: {reason}"
+            raise BackendFailure(CIRCUIT_INVALID, detail) from None
+        if definition is None:
+            detail = f"The backend does not run {operation.name!r}, which has no definition."
+            raise BackendFailure(GATE_UNSUPPORTED, detail)
+        found: QuantumCircuit = definition
+        return found

@@ -1,0 +1,18 @@
+"""Says how to install what a call needs."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from .errors import MissingDependencyError
+
+
+def need(package: str, extra: str) -> None:
+    """Returns if a package can be imported.
+
+    :raises MissingDependencyError: with the command that installs it
+    """
+    if importlib.util.find_spec(package) is None:
+        raise MissingDependencyError(
+            f"The package {package} is not installed: pip install 'platform-quantum[{extra}]'"
+        )

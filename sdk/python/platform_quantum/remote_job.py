@@ -1,0 +1,102 @@
+"""A job on the platform: its state, its end, its result as the backend returned it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from .api import MAX_WAIT_SECONDS
+from .errors import JobCancelledError, JobFailedError, JobTimeoutError
+from .http_client import FOREVER, OutOfTime
+from .models import Failure, JobInfo, LogLine, read_failure
+
+if TYPE_CHECKING:
+    from .api import QuantumApi
+
+_PAUSES = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0)
+"""Seconds between questions to a platform that does not hold the answer back."""
+
+
+class RemoteJob:
+    """A job without Qiskit; what has been read of a final state is not asked for again."""
+
+    def __init__(self, api: QuantumApi, info: JobInfo) -> None:
+        self._api = api
+        self._info = info
+        self._raw_result: dict[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"RemoteJob({self.id!r}, {self._info.status})"
+
+    @property
+    def id(self) -> str:
+        """The id, by which it can be retrieved from anywhere."""
+        return self._info.id
+
+    @property
+    def known(self) -> JobInfo:
+        """The state as it was read last."""
+        return self._info
+
+    def refresh(self) -> JobInfo:
+        """The state at present."""
+        if not self._info.is_final:
+            self._info, _ = self._api.get_job(self.id)
+        return self._info
+
+    def wait(self, timeout: float | None = None) -> JobInfo:
+        """Waits until the job has ended, however it ended.
+
+        :raises JobTimeoutError: it has not ended within `timeout` seconds; it goes on
+        """
+        until = FOREVER if timeout is None else time.monotonic() + timeout
+        early = 0
+        while not self._info.is_final:
+            left = until - time.monotonic()
+            try:
+                asked = min(left, MAX_WAIT_SECONDS)
+                self._info, has_waited = self._api.get_job(self.id, asked, until)
+            except OutOfTime as error:
+                raise JobTimeoutError(self.id, timeout or 0) from error
+            left = until - time.monotonic()
+            if self._info.is_final:
+                break
+            if left <= 0:
+                raise JobTimeoutError(self.id, timeout or 0)
+            if not has_waited:
+                time.sleep(min(left, _PAUSES[min(early, len(_PAUSES) - 1)]))
+                early += 1
+        return self._info
+
+    def raw_result(self, timeout: float | None = None) -> dict[str, Any]:
+        """Waits for the end, and returns what the backend has returned.
+
+        :raises JobFailedError: it has ended without a result
+        :raises JobCancelledError: it was cancelled
+        :raises JobTimeoutError: it has not ended within `timeout` seconds
+        """
+        info = self.wait(timeout)
+        if info.status != "COMPLETED":
+            failure = self.failure() or Failure(info.status, "The platform gave no reason.")
+            is_cancelled = info.status == "CANCELLED"
+            error = JobCancelledError if is_cancelled else JobFailedError
+            raise error(self.id, failure.code, failure.detail)
+        if self._raw_result is None:
+            self._raw_result = self._api.get_result(self.id)
+        return self._raw_result
+
+    def failure(self) -> Failure | None:
+        """Why it has ended without a result; None while it goes on, and when it has one."""
+        info = self.refresh()
+        if not info.is_final or info.status == "COMPLETED":
+            return None
+        return info.failure or read_failure(self._api.get_result(self.id))
+
+    def cancel(self) -> None:
+        """Cancels it; one that has ended stays as it is."""
+        if not self._info.is_final:
+            self._api.cancel_job(self.id)
+
+    def logs(self) -> list[LogLine]:
+        """The lines of its log so far."""
+        return self._api.read_log(self.id)

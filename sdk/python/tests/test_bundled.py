@@ -1,0 +1,204 @@
+"""The bundled backends, each imported as the platform does it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from .support.needs import need_packages
+
+need_packages("qiskit", "qiskit_aer", "dimod", "dwave")
+
+from qiskit import QuantumCircuit  # noqa: E402
+from qiskit.circuit.library import QFTGate, UnitaryGate  # noqa: E402
+
+from platform_quantum.backend import BackendFailure  # noqa: E402
+from platform_quantum.models import JobInfo  # noqa: E402
+from platform_quantum.qiskit.result import build_result  # noqa: E402
+
+from .support.descriptions import describe_job  # noqa: E402
+from .support.wire import make_data, make_ghz, run_over_wire  # noqa: E402
+
+BACKENDS = Path(__file__).parents[3] / "backends"
+NAMES = ("annealing", "noisy", "statevector")
+INFO = JobInfo.from_dict(describe_job("COMPLETED"))
+
+
+def load(name: str) -> ModuleType:
+    file = BACKENDS / name / "src" / "program.py"
+    spec = importlib.util.spec_from_file_location(f"program_{name}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def statevector() -> ModuleType:
+    return load("statevector")
+
+
+@pytest.fixture(scope="module")
+def noisy() -> ModuleType:
+    return load("noisy")
+
+
+def count(backend: ModuleType, circuit: QuantumCircuit, **params: object) -> dict[str, int]:
+    raw = run_over_wire(backend.run, make_data(circuit), **params)
+    counts: dict[str, int] = build_result(raw, INFO).get_counts()
+    return counts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_a_project_of_kind_backend_that_describes_itself(name: str) -> None:
+    project = json.loads((BACKENDS / name / "platform.json").read_text("utf-8"))
+    described = load(name).describe()
+    assert project["kind"] == "backend"
+    assert project["backend"]["id"] == f"sim.{name}"
+    assert described["type"] == ("ANNEALER" if name == "annealing" else "SIMULATOR")
+    assert len(json.dumps(described)) < 256 * 1024
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_import_starts_no_thread_so_that_the_platform_can_fork_it(name: str) -> None:
+    program = (
+        "import os, sys; sys.path[:0] = sys.argv[1:]\n"
+        "import program; print(len(os.listdir('/proc/self/task')))"
+    )
+    places = [str(BACKENDS / name / "src"), str(Path(__file__).parents[1])]
+    found = subprocess.run(
+        [sys.executable, "-c", program, *places],
+        check=True,
+        capture_output=True,
+        text=True,
+        # As the platform's runner does: OpenBLAS gets its threads in each child.
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "01"},
+    )
+    assert found.stdout.strip() == "1"
+
+
+def test_the_pinned_requirements_are_those_that_are_tested() -> None:
+    from importlib.metadata import version
+
+    for name in NAMES:
+        for line in (BACKENDS / name / "requirements.txt").read_text("utf-8").splitlines():
+            package, _, pinned = line.partition("==")
+            if not package.startswith("platform-quantum"):
+                assert version(package) == pinned, line
+
+
+def test_equal_seeds_give_equal_shots(statevector: ModuleType, noisy: ModuleType) -> None:
+    for backend in (statevector, noisy):
+        one, same, other = [
+            run_over_wire(backend.run, make_data(make_ghz(4)), shots=200, seed=seed)["pubs"]
+            for seed in (1, 1, 2)
+        ]
+        assert one == same
+        assert one != other
+
+
+def test_gates_of_other_names_and_loops_are_run(statevector: ModuleType) -> None:
+    circuit = QuantumCircuit(4, 4)
+    circuit.append(QFTGate(4), range(4))
+    circuit.append(QFTGate(4).inverse(), range(4))
+    circuit.append(UnitaryGate([[0, 1], [1, 0]]), [0])
+    circuit.mcx([0], 1)
+    with circuit.for_loop(range(3)):
+        circuit.x(3)
+    circuit.iswap(1, 2)
+    circuit.measure(range(4), range(4))
+    assert count(statevector, circuit, shots=20) == {"1101": 20}
+
+
+@pytest.mark.parametrize("method", ["automatic", "statevector", "matrix_product_state"])
+def test_every_method_measures_the_same(statevector: ModuleType, method: str) -> None:
+    circuit = QuantumCircuit(3)
+    circuit.x([0, 1])
+    circuit.ccx(0, 1, 2)
+    circuit.ryy(0.0, 0, 1)
+    circuit.measure_all()
+    assert count(statevector, circuit, shots=9, method=method) == {"111": 9}
+
+
+def test_what_a_method_cannot_run_is_refused(statevector: ModuleType) -> None:
+    circuit = QuantumCircuit(1)
+    circuit.t(0)
+    circuit.measure_all()
+    with pytest.raises(BackendFailure) as raised:
+        count(statevector, circuit, method="stabilizer")
+    assert raised.value.code == "GATE_UNSUPPORTED"
+
+
+def test_a_state_that_does_not_fit_is_refused_before_it_is_made(statevector: ModuleType) -> None:
+    for circuit, params in ((make_ghz(25), {}), (make_ghz(64), {"method": "matrix_product_state"})):
+        with pytest.raises(BackendFailure) as raised:
+            count(statevector, circuit, **params)
+        assert raised.value.code == "TOO_MANY_QUBITS"
+
+
+def test_bits_that_are_never_measured_are_zero(statevector: ModuleType, noisy: ModuleType) -> None:
+    circuit = QuantumCircuit(1, 2)
+    circuit.x(0)
+    for backend in (statevector, noisy):
+        assert count(backend, circuit, shots=5) == {"00": 5}
+
+
+def test_expectation_values_are_exact(statevector: ModuleType) -> None:
+    circuit = QuantumCircuit(2)
+    circuit.h(0)
+    circuit.cx(0, 1)
+    data = {**make_data(circuit), "primitive": "estimator"}
+    data["pubs"][0]["observables"] = {"ZZ": 1, "XX": 1, "ZI": 1}
+    (pub,) = run_over_wire(statevector.run, data)["pubs"]
+    assert pub["evs"] == pytest.approx(2)
+
+
+def test_noise_is_that_of_the_device_or_of_a_calibration_that_came(noisy: ModuleType) -> None:
+    circuit = QuantumCircuit(1)
+    circuit.x(0)
+    circuit.measure_all()
+    of_device = count(noisy, circuit, shots=4_000, seed=1)
+    assert 0 < of_device.get("0", 0) < 400
+    perfect = {
+        "qubits": [{"id": "0", "t1": 1.0, "t2": 1.0}],
+        "gates": [
+            {"name": "x", "qubits": ["0"], "duration": 0.0, "error": 0.0},
+            {"name": "measure", "qubits": ["0"], "duration": 0.0, "error": 0.25},
+        ],
+    }
+    worse = count(noisy, circuit, shots=4_000, seed=1, noise=perfect)
+    assert 800 < worse["0"] < 1_200
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [5, {}, {"qubits": [], "gates": []}, {"qubits": [{"id": "0"}], "gates": [{"name": "x"}]}],
+)
+def test_a_broken_calibration_is_refused(noisy: ModuleType, noise: object) -> None:
+    with pytest.raises(BackendFailure) as raised:
+        count(noisy, make_ghz(2), noise=noise)
+    assert raised.value.code == "INVALID_INPUT"
+
+
+def test_a_calibration_without_the_gates_to_run_a_circuit_is_refused(noisy: ModuleType) -> None:
+    noise = {"qubits": [{"id": "0", "t1": 1e-4, "t2": 1e-4}, {"id": "1"}], "gates": []}
+    with pytest.raises(BackendFailure) as raised:
+        count(noisy, make_ghz(2), noise=noise)
+    assert raised.value.code == "GATE_UNSUPPORTED"
+
+
+def test_a_hostile_nest_of_gates_is_refused_in_time(statevector: ModuleType) -> None:
+    lines = ["OPENQASM 2.0;", "gate g0 q { U(0,0,0) q; }"]
+    lines += [f"gate g{n} q {{ g{n - 1} q; g{n - 1} q; }}" for n in range(1, 50)]
+    text = "\n".join([*lines, "qreg q[1]; creg c[1];", "g49 q[0]; measure q[0] -> c[0];"])
+    with pytest.raises(BackendFailure) as raised:
+        run_over_wire(statevector.run, make_data(text, format_name="OPEN_QASM_V2"), shots=1)
+    assert raised.value.code == "CIRCUIT_TOO_LARGE"
