@@ -59,13 +59,13 @@ export function startWorker(shared: Shared, python: Python, { workerId, metrics 
     collectWorker({ dispatcher: services, runtime: python.runtime, capacity: config.capacity }),
   );
   const isClosing = new AbortController();
-  const looking = backends === null ? Promise.resolve() : startOnceNeeded(shared, backends, isClosing.signal);
+  // Not waited for at the end: the database may be away, and a worker that has drained starts nothing any more.
+  if (backends !== null) void startOnceNeeded(shared, backends, isClosing.signal);
   const lanes = backends === null ? [services] : [services, backends];
   // What still runs after draining ends with the runtime, and these ends are written by the close. The builder, which
   // shares the runtime, is closed before.
   closers.add("worker", async () => {
     isClosing.abort();
-    await looking;
     await Promise.all(lanes.map((lane) => lane.drain(config.drainSeconds, stop.killing)));
     await python.runtime.close();
     await Promise.all(lanes.map((lane) => lane.close()));
