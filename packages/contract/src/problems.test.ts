@@ -19,6 +19,7 @@ const PUBLISHED = [
   ["SUBSCRIPTION_ENDED", 403, false],
   ["NOT_FOUND", 404, false],
   ["SERVICE_NOT_FOUND", 404, false],
+  ["BACKEND_NOT_FOUND", 404, false],
   ["EXECUTION_NOT_FOUND", 404, false],
   ["RESULT_NOT_READY", 404, true],
   ["METHOD_NOT_ALLOWED", 405, false],

@@ -209,7 +209,6 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       listPlansCommand,
       putPlanCommand,
       removePlanCommand,
-      endSubscriberCommand,
     ],
   },
   {
@@ -218,6 +217,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       searchMarketplaceCommand,
       showMarketplaceCommand,
       subscribeCommand,
+      endSubscriberCommand,
       listSubscriptionsCommand,
       changeSubscriptionCommand,
       endSubscriptionCommand,
