@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 StartMode: TypeAlias = Literal["auto", "spawn"]
 Mode: TypeAlias = Literal["fork", "spawn"]
-ProjectKind: TypeAlias = Literal["service", "backend"]
+Probe: TypeAlias = Literal["none", "service", "backend"]
 Network: TypeAlias = Literal["own", "shared"]
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -50,7 +50,7 @@ class BootOrder(TypedDict):
     children: int
     isolation: Isolation
     startMode: StartMode
-    probe: ProjectKind | None
+    probe: Probe
 
 
 class ForkOrder(TypedDict):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Order,
         OutputLimits,
         OutputPool,
-        ProjectKind,
+        Probe,
         RequestOptions,
         SpawnedStart,
         StartMode,
@@ -300,11 +300,11 @@ def _read_start_mode(members: dict[str, Any]) -> StartMode:
     raise ProtocolError("startMode must be auto or spawn")
 
 
-def _read_kind(members: dict[str, Any]) -> ProjectKind | None:
+def _read_kind(members: dict[str, Any]) -> Probe:
     value = members.get("probe")
-    if value is None or value == "service" or value == "backend":
+    if value == "none" or value == "service" or value == "backend":
         return value
-    raise ProtocolError("probe must be service, backend or null")
+    raise ProtocolError("probe must be none, service or backend")
 
 
 def write(connection: int, data: bytes) -> None:

@@ -45,7 +45,7 @@ def main_zygote(*, is_confined: bool) -> NoReturn:
     home = DistantHome(LINE) if is_confined else Home(boot["home"])
     control.emit({"event": "hello", "pid": os.getpid()})
     _prepare_process(boot)
-    if boot["probe"] is not None:
+    if boot["probe"] != "none":
         _probe(control, home, boot)
     program = None if boot["startMode"] == "spawn" else _import(control, home, boot)
     kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 0)

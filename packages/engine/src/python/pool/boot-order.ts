@@ -24,6 +24,6 @@ export function createBootOrder(
     children: maxChildren,
     isolation: view.isolation,
     startMode,
-    probe,
+    probe: probe ?? "none",
   };
 }

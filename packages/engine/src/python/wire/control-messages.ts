@@ -25,8 +25,8 @@ interface BootOrder {
   readonly children: number;
   readonly isolation: Isolation;
   readonly startMode: "auto" | "spawn";
-  /** Says what a project of this kind has, and ends, instead of waiting for orders; null: it waits. */
-  readonly probe: ProjectKind | null;
+  /** Says what a project of this kind has, and ends, instead of waiting for orders; none: it waits. */
+  readonly probe: ProjectKind | "none";
 }
 
 /**
