@@ -309,6 +309,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/base",
     "engine/executions",
     "engine/http",
+    "engine/input-schema",
     "engine/project",
     "engine/store",
     "platform/api",

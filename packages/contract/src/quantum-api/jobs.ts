@@ -134,6 +134,11 @@ const JobsQuery = Type.Object({
 
 const LogQuery = Type.Object({ cursor: PageQuery.properties.cursor });
 
+const JobHeaders = Type.Object({
+  ...PreferHeaders.properties,
+  "idempotency-key": StartHeaders.properties["idempotency-key"],
+});
+
 /** Operations on quantum jobs: executions of backends. */
 export const QUANTUM_JOBS_API = {
   createQuantumJob: {
@@ -147,7 +152,7 @@ export const QUANTUM_JOBS_API = {
     summary: "Start a quantum job",
     description:
       "Checks what can be known without reading the circuits: that the backend is there and supports the format, shots and number of circuits. A 201 means that it is durable. With an `Idempotency-Key`, it starts once.",
-    headers: StartHeaders,
+    headers: JobHeaders,
     body: JobRequestSchema,
     responses: {
       201: { description: "The job", schema: JobSchema, headers: { Location: "Path of the job" } },

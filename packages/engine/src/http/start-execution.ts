@@ -96,9 +96,9 @@ async function rehearse<C>(
 }
 
 /** What was started before is answered also where it would be refused by now: the version is retired, a limit is reached, a file is gone. */
-async function startOnce<T, C>(
+export async function startOnce<T>(
   start: () => Promise<T>,
-  { executions }: StartOptions<C>,
+  { executions }: { readonly executions: Pick<Executions, "findStarted"> },
   { ownerId, key }: { readonly ownerId: string; readonly key: IdempotencyKey },
 ): Promise<T | ExecutionRecord> {
   try {

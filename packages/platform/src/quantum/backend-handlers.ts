@@ -13,12 +13,15 @@ export function createBackendHandlers(
 ): OperationHandlers<typeof BACKENDS_API, PlatformCaller> {
   const readOne = async ({ organisationId }: PlatformCaller, id: string) => {
     const backend = await requireBackend(backends, organisationId, id);
-    const loads = await backends.readLoad([backend.serviceKey]);
+    const loads = await backends.readLoad(organisationId, [backend.serviceKey]);
     return { backend, load: loads.get(backend.serviceKey) ?? UNKNOWN_LOAD };
   };
   const list = async ({ organisationId }: PlatformCaller, wanted: Wanted) => {
     const all = (await backends.list(organisationId)).filter((backend) => matches(backend, wanted));
-    const loads = await backends.readLoad(all.map(({ serviceKey }) => serviceKey));
+    const loads = await backends.readLoad(
+      organisationId,
+      all.map(({ serviceKey }) => serviceKey),
+    );
     return all.map((backend) => toBackend(backend, loads.get(backend.serviceKey) ?? UNKNOWN_LOAD));
   };
   return {

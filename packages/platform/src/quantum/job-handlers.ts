@@ -7,13 +7,15 @@ import type { Executions } from "@platform/engine/executions/executions";
 import { describeKey } from "@platform/engine/http/idempotency-key";
 import { frameResult } from "@platform/engine/http/large-result";
 import { answerContent } from "@platform/engine/http/send-content";
-import { linkNext } from "@platform/engine/http/paging";
+import { linkNext, readTime } from "@platform/engine/http/paging";
+import { prefersDryRun } from "@platform/engine/http/prefer";
 import { readParameter } from "@platform/engine/http/query";
-import { REPLAYED } from "@platform/engine/http/start-execution";
+import { REPLAYED, startOnce } from "@platform/engine/http/start-execution";
 import type { OperationHandlers, OperationReply } from "@platform/engine/http/types";
 import { waitAsPreferred } from "@platform/engine/http/wait-as-preferred";
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
 import { toJobOwner } from "@platform/engine/store/owner";
+import type { Owner } from "@platform/engine/store/owner";
 import type { FastifyRequest } from "fastify";
 import type { PlatformCaller } from "../api/caller.ts";
 import type { WriteLimits } from "../metering/write-limits.ts";
@@ -45,18 +47,9 @@ const DEFAULT_SIZE = 20;
 /** Handlers of quantum jobs: executions of backends that belong to the organisation itself. */
 export function createQuantumJobHandlers(deps: QuantumJobDeps): Handlers {
   const { executions, quantumJobs } = deps;
-  const known = createCache<JobFacts>(FACTS);
-  const requireFacts = async ({ organisationId }: PlatformCaller, given: string) => {
-    const id = given.toLowerCase();
-    const facts = await known.get(`${organisationId} ${id}`, async () => {
-      const found = await quantumJobs.findFacts(organisationId, id);
-      if (found === null) throw new Problem("EXECUTION_NOT_FOUND", "There is no such quantum job.");
-      return found;
-    });
-    return { id, facts, owner: toJobOwner(organisationId) };
-  };
+  const requireFacts = createFactsReader(quantumJobs);
   return {
-    createQuantumJob: createStart(deps),
+    createQuantumJob: createStart(deps, requireFacts),
     listQuantumJobs: createList(quantumJobs),
     getQuantumJob: async ({ caller, params, http, reply }) => {
       const { facts, ...asked } = await requireFacts(caller, params.id);
@@ -103,6 +96,25 @@ export function createQuantumJobHandlers(deps: QuantumJobDeps): Handlers {
   };
 }
 
+/** A job of the caller's organisation, by the id that was given. @throws Problem EXECUTION_NOT_FOUND */
+type RequireFacts = (
+  caller: PlatformCaller,
+  given: string,
+) => Promise<{ readonly id: string; readonly facts: JobFacts; readonly owner: Owner }>;
+
+function createFactsReader(quantumJobs: QuantumJobStore): RequireFacts {
+  const known = createCache<JobFacts>(FACTS);
+  return async ({ organisationId }, given) => {
+    const id = given.toLowerCase();
+    const facts = await known.get(`${organisationId} ${id}`, async () => {
+      const found = await quantumJobs.findFacts(organisationId, id);
+      if (found === null) throw new Problem("EXECUTION_NOT_FOUND", "There is no such quantum job.");
+      return found;
+    });
+    return { id, facts, owner: toJobOwner(organisationId) };
+  };
+}
+
 /** Published clients read it for the reason. */
 function describeFailure({ failure }: ExecutionRecord): string {
   return JSON.stringify(failure === null ? {} : { code: failure.code, detail: failure.detail });
@@ -127,7 +139,7 @@ function createList(quantumJobs: QuantumJobStore): Handlers["listQuantumJobs"] {
     const filter = {
       backendId,
       tags,
-      createdAfter: createdAfter === undefined ? undefined : Date.parse(`${createdAfter.replace(" ", "T")}Z`),
+      createdAfter: readTime("createdAfter", createdAfter),
       ...(status === undefined ? {} : toFilter(status)),
     };
     const part = { offset: page * size, limit: size };
@@ -145,37 +157,42 @@ function createList(quantumJobs: QuantumJobStore): Handlers["listQuantumJobs"] {
   };
 }
 
-function createStart({
-  backends,
-  executions,
-  limits,
-  noteStart,
-  prefix,
-}: QuantumJobDeps): Handlers["createQuantumJob"] {
-  return async ({ caller, body, http }) => {
-    const { organisationId } = caller;
-    const request = readJobRequest(body);
-    const backend = await requireBackend(backends, organisationId, request.backend_id);
-    requireSupported(request, backend.description);
-    const { version } = backend;
+/** A start that is repeated with its key is answered with what the first one has started, also where it would be refused by now. */
+function createStart(deps: QuantumJobDeps, requireFacts: RequireFacts): Handlers["createQuantumJob"] {
+  const { backends, executions, limits, noteStart, prefix } = deps;
+  return async ({ caller, body, http, reply }) => {
+    if (prefersDryRun(http)) throw new Problem("INVALID_INPUT", NO_REHEARSAL);
+    const owner = toJobOwner(caller.organisationId);
     const key = describeKey(http, body);
-    const facts = toFacts(request, { version: version.version, provider: backend.description.provider });
-    const record = await executions.start(toJobOwner(organisationId), version, {
-      body: toStartBody(request),
-      annotation: { ...facts },
-      key,
-      trace: readTraceContext(http.headers),
-    });
-    const isRepeated = record.isRepeated === true;
+    const start = async () => {
+      const request = readJobRequest(body);
+      const backend = await requireBackend(backends, caller.organisationId, request.backend_id);
+      requireSupported(request, backend.description);
+      const { version, serviceKey } = backend;
+      const facts = toFacts(request, {
+        version: version.version,
+        provider: backend.description.provider,
+      });
+      const trace = readTraceContext(http.headers);
+      const given = { body: toStartBody(request), annotation: { ...facts }, key, trace };
+      const started = await executions.start(owner, version, given);
+      if (started.isRepeated !== true) await noteStart(caller, http, serviceKey);
+      return started;
+    };
+    const created = await (key === undefined ? start() : startOnce(start, deps, { ownerId: owner.id, key }));
+    const isRepeated = created.isRepeated === true;
     if (isRepeated) limits.giveBackStart(caller);
-    else await noteStart(caller, http, backend.serviceKey);
+    const { id, facts } = await requireFacts(caller, created.id);
+    const record = await waitAsPreferred(executions, { id, owner, http, reply });
     const headers = {
-      location: `${prefix}/jobs/${record.id}`,
+      location: `${prefix}/jobs/${id}`,
       ...(isRepeated ? { [REPLAYED]: "true" } : {}),
     };
     return { status: 201, headers, body: toQuantumJob(record, facts) };
   };
 }
+
+const NO_REHEARSAL = "Quantum jobs cannot be rehearsed: send the request without Prefer: dry-run.";
 
 function toFacts(
   request: ReadRequest,

@@ -1,10 +1,12 @@
 import { JobRequestSchema } from "@platform/contract/quantum-api/jobs";
 import type { JobRequest } from "@platform/contract/quantum-api/jobs";
 import type { BackendDescription } from "@platform/contract/quantum-api/description";
+import { MAX_INPUT_BYTES } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
 import { isRecord } from "@platform/engine/base/json";
 import { scanJson } from "@platform/engine/executions/json-scan";
+import { findExcess } from "@platform/engine/input-schema/bounds";
 import { parseBody } from "@platform/engine/executions/start-body";
 import { createSchemaCheck } from "@platform/engine/project/schema-check";
 
@@ -35,7 +37,27 @@ export function readJobRequest(bytes: Uint8Array): ReadRequest {
   }
   const inputText = texts.get("input");
   if (inputText === undefined) throw refuse([{ path: "/input", message: "input is missing." }]);
+  requireStorable(checked.value, inputText);
   return { ...checked.value, inputText, paramsText: texts.get("input_params") ?? null };
+}
+
+/** `format` and the braces of `data` beside the input. */
+const MOST_INPUT_BYTES = MAX_INPUT_BYTES - 256;
+
+/** What is kept of a job beside its input is shown in lists. @throws Problem INPUT_TOO_LARGE, INVALID_INPUT */
+function requireStorable(
+  { name, tags, input_format, input_params, sdk_provider }: JobRequest,
+  input: Uint8Array,
+): void {
+  if (input.length > MOST_INPUT_BYTES)
+    throw new Problem(
+      "INPUT_TOO_LARGE",
+      `input has ${input.length} bytes; at most ${MOST_INPUT_BYTES} are accepted. Send fewer circuits in one job, or QPY that is compressed.`,
+    );
+  for (const [key, value] of Object.entries({ name, tags, input_format, input_params, sdk_provider })) {
+    const excess = value === undefined ? null : findExcess(value);
+    if (excess !== null) throw refuse([{ path: `/${key}`, message: `${key} ${excess}.` }]);
+  }
 }
 
 /** What can be said of a job without looking into its circuits. @throws Problem INVALID_INPUT */

@@ -98,6 +98,67 @@ test("a member who only reads starts and cancels nothing", async () => {
   expect((await call(viewer, `DELETE /jobs/${String(body?.["id"])}`, undefined, there)).status).toBe(403);
 });
 
+test("a start that only prefers to be tried starts nothing, and is said to", async () => {
+  const count = async () => (await call(scene.provider, "GET /jobs")).body?.["total_elements"];
+  const before = await count();
+  const dry = await call(scene.provider, "POST /jobs", JOB, { prefer: "dry-run" });
+  expect(dry).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
+  expect(dry.body?.["detail"]).toContain("rehearsed");
+  expect(await count()).toBe(before);
+});
+
+test.each<readonly [string, object]>([
+  ["a null character in its name", { name: "a\0b" }],
+  ["half a character in a tag", { tags: ["\ud800"] }],
+  ["a null character in its options", { input_params: { a: { b: ["\0"] } } }],
+  ["options of more than 64 KB", { input_params: { text: "x".repeat(70_000) } }],
+  ["a format that cannot be stored", { input_format: "\0" }],
+])("a job with %s is refused, and is no fault of the platform", async (_what, more) => {
+  expect(await call(scene.provider, "POST /jobs", { ...JOB, ...more })).toMatchObject({
+    status: 400,
+    body: { code: "INVALID_INPUT" },
+  });
+});
+
+test.each(["2026-13-45 00:00:00", "2026-02-31 25:00:00", "yesterday"])(
+  "jobs after %s cannot be listed",
+  async (time) => {
+    expect(await call(scene.provider, `GET /jobs?createdAfter=${encodeURIComponent(time)}`)).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_INPUT" },
+    });
+  },
+);
+
+test("a start that is repeated is answered with the first one, also when the backend is gone", async () => {
+  const user = await createTestUser(scene.instance);
+  const serviceKey = await createBackend(user, "gone", "sim.gone");
+  const send = async () =>
+    await call(user, "POST /jobs", { ...JOB, backend_id: "sim.gone" }, { "idempotency-key": "once" });
+  const first = await send();
+  const backend = { id: "sim.gone", description: DESCRIPTION };
+  await insertTestVersion(scene.home.database, { serviceKey, version: "3.0.0", backend });
+  expect((await send()).body).toMatchObject({ id: first.body?.["id"], backend_version: "2.0.0" });
+  for (const version of ["3.0.0", "2.0.0", "1.0.0"])
+    await scene.instance.stores.versions.retire(user.organisationId, serviceKey, version);
+  expect(await send()).toMatchObject({
+    status: 201,
+    body: { id: first.body?.["id"], backend_version: "2.0.0" },
+  });
+  expect((await call(user, "POST /jobs", { ...JOB, backend_id: "sim.gone" })).status).toBe(404);
+});
+
+test("how busy a backend is counts its own jobs, and nothing of another organisation's", async () => {
+  const user = await createTestUser(scene.instance);
+  const serviceKey = await createBackend(user, "busy", "sim.busy");
+  await call(user, "POST /jobs", { ...JOB, backend_id: "sim.busy" });
+  const { backends } = scene.instance.stores;
+  expect((await backends.readLoad(user.organisationId, [serviceKey])).get(serviceKey)).toMatchObject({
+    waiting: 1,
+  });
+  expect((await backends.readLoad(other.organisationId, [serviceKey])).size).toBe(0);
+});
+
 test("a token for the quantum API opens it, and nothing of the platform API", async () => {
   const { identity } = scene.instance;
   const { token } = await identity.createPersonalAccessToken(scene.provider.userId, {

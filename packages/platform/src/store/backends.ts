@@ -1,4 +1,5 @@
 import type { BackendDescription } from "@platform/contract/quantum-api/description";
+import { BACKEND_PRIORITY } from "@platform/engine/store/kinds";
 import type { Database } from "../postgres/database.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { describeGrantedVersion, toGrantedVersion } from "./access.ts";
@@ -30,6 +31,8 @@ export interface BackendLoad {
 const MOST_COUNTED = 10_000;
 /** Of so many the median wait is taken. */
 const TYPICAL_OF = 50;
+/** Among so many of all backends of the organisation. */
+const LOOKED_AT = 500;
 /** Backends of one organisation that are listed. */
 const MOST_LISTED = 1_000;
 
@@ -40,8 +43,11 @@ export interface BackendStore {
   readonly find: (organisationId: string, id: string) => Promise<BackendRecord | null>;
   /** Whether there is one, of any organisation. */
   readonly isAny: () => Promise<boolean>;
-  /** By the key of the service, of these. */
-  readonly readLoad: (serviceKeys: readonly string[]) => Promise<ReadonlyMap<string, BackendLoad>>;
+  /** By the key of the service, of these of the organisation. */
+  readonly readLoad: (
+    organisationId: string,
+    serviceKeys: readonly string[],
+  ) => Promise<ReadonlyMap<string, BackendLoad>>;
 }
 
 interface Row extends Omit<BackendRecord, "version"> {
@@ -58,17 +64,19 @@ const select = (
   ) v where s.organisation_id = $1::uuid and s.backend_id is not null and v.backend is not null and ${condition}
   order by s.backend_id limit ${MOST_LISTED}`;
 
-const LOAD = `select key as "serviceKey",
+/** The class names the range of the queue's index, and the index of quantum jobs. */
+const LOAD = `select s.key as "serviceKey",
     (select count(*)::int from (
-      select 1 from execution e where ${isQueued("e")} and e.version_id in (select v.id from version v where v.service_key = key) limit ${MOST_COUNTED}
+      select 1 from execution e where ${isQueued("e")} and e.priority = ${BACKEND_PRIORITY}
+        and e.version_id in (select v.id from version v where v.service_key = s.key) limit ${MOST_COUNTED}
     ) waiting) as waiting,
     (select percentile_disc(0.5) within group (order by waited)::float8 from (
-      select extract(epoch from e.started_at - e.created_at) as waited from execution e
-      where e.priority = 2 and e.owner_id = s.organisation_id and e.status = 'SUCCEEDED' and e.version_id in (select v.id from version v where v.service_key = key)
-      order by e.id desc limit ${TYPICAL_OF}
+      select extract(epoch from e.started_at - e.created_at) as waited from (
+        select e.* from execution e where e.owner_id = s.organisation_id and e.priority = ${BACKEND_PRIORITY} order by e.id desc limit ${LOOKED_AT}
+      ) e where e.status = 'SUCCEEDED' and e.version_id in (select v.id from version v where v.service_key = s.key) limit ${TYPICAL_OF}
     ) last) as "typicalWaitSeconds",
     exists (select 1 from worker w where ${TAKES_WORK} and w.kind = 'backend') as "isServed"
-  from unnest($1::uuid[]) as wanted (key) join service s using (key)`;
+  from service s where s.organisation_id = $1::uuid and s.key = any ($2::uuid[])`;
 
 /** The store of backends in PostgreSQL. */
 export function createBackendStore(database: Database): BackendStore {
@@ -98,10 +106,10 @@ export function createBackendStore(database: Database): BackendStore {
       });
       return row?.is === true;
     },
-    readLoad: async (serviceKeys) => {
+    readLoad: async (organisationId, serviceKeys) => {
       const rows = await database.query<BackendLoad & { readonly serviceKey: string }>({
         text: LOAD,
-        values: [serviceKeys],
+        values: [organisationId, serviceKeys],
         idempotent: true,
       });
       return new Map(rows.map(({ serviceKey, ...load }) => [serviceKey, load]));

@@ -68,7 +68,7 @@ const LIST = `with found as materialized (
       row_number() over (order by e.id desc) as place
     from (
       select e.* from execution e where e.owner_id = $1::uuid and e.priority = ${BACKEND_PRIORITY} order by e.id desc limit ${MOST_JOBS}
-    ) e join execution_input i on i.id = e.id
+    ) e join execution_input i on ${lookUp("i", "e.id")}
     -- What was started by other ways has none.
     where ${FACTS} is not null and ($2::text is null or ${FACTS} ->> 'backendId' = $2) and ($3::text[] is null or ${FACTS} -> 'tags' ?& $3)
       and ($4::text[] is null or e.status = any ($4)) and ($5::text[] is null or e.failure_code = any ($5))
