@@ -302,8 +302,12 @@ def _read_start_mode(members: dict[str, Any]) -> StartMode:
 
 def _read_kind(members: dict[str, Any]) -> Probe:
     value = members.get("probe")
-    if value == "none" or value == "service" or value == "backend":
-        return value
+    if value == "none":
+        return "none"
+    if value == "service":
+        return "service"
+    if value == "backend":
+        return "backend"
     raise ProtocolError("probe must be none, service or backend")
 
 
