@@ -2,13 +2,21 @@ import { readFileSync, readdirSync } from "node:fs";
 import type { RunnableVersion } from "../python/port/runtime.ts";
 
 /** Host pid of the zygote of a version: the one process below those that name the project (bubblewrap, the launcher of level C) which does not. */
-export function findZygote({ projectDirectory }: Pick<RunnableVersion, "projectDirectory">): number {
+export function findZygote(version: Pick<RunnableVersion, "projectDirectory">): number {
+  const [zygote] = findZygotes(version);
+  if (zygote === undefined) throw new Error(`no zygote of ${version.projectDirectory} runs`);
+  return zygote;
+}
+
+/** Of each tenant of the version that has one. */
+export function findZygotes({ projectDirectory }: Pick<RunnableVersion, "projectDirectory">): number[] {
   const launchers = readdirSync("/proc").filter(
     (name) => /^\d+$/u.test(name) && names(name, projectDirectory),
   );
-  const zygote = launchers.flatMap(listChildren).find((pid) => !names(pid, projectDirectory));
-  if (zygote === undefined) throw new Error(`no zygote of ${projectDirectory} runs`);
-  return Number(zygote);
+  return launchers
+    .flatMap(listChildren)
+    .filter((pid) => !names(pid, projectDirectory))
+    .map(Number);
 }
 
 function names(pid: string, directory: string): boolean {

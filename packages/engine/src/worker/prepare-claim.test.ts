@@ -182,3 +182,14 @@ test("a claim that was lost while input was fetched is not ready, and leaves no 
   expect(prepared).toMatchObject({ kind: "fault", scope: "version" });
   await expect.poll(() => discarded).toBe(1);
 });
+
+test("executions of a backend are run apart by organisation, those of a service together", async () => {
+  const deps = { versions: { prepare }, inputs: GONE, runtime, store };
+  const prepareFor = async (kind: "service" | "backend") =>
+    prepareClaim({ ...deps, kind }, CLAIM, new AbortController().signal);
+  expect(await prepareFor("service")).toHaveProperty("version", VERSION);
+  expect(await prepareFor("backend")).toMatchObject({
+    kind: "ready",
+    version: { ...VERSION, tenant: CLAIM.owner.organisationId },
+  });
+});

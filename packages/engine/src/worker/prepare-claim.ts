@@ -1,4 +1,5 @@
 import { Problem } from "@platform/contract/problems";
+import type { ProjectKind } from "@platform/contract/project";
 import { MINUTE } from "../base/time.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 import type { Claim, ExecutionStore, InputSource, VersionSource } from "../store/execution-store.ts";
@@ -30,6 +31,8 @@ export interface PrepareDeps {
   readonly inputs: InputSource;
   readonly runtime: Pick<PythonRuntime, "stageInputs">;
   readonly store: Pick<ExecutionStore, "notePreparing">;
+  /** Whose executions they are; missing: of services. */
+  readonly kind?: ProjectKind;
 }
 
 /** Removes the files of an input that is not passed on to Python. */
@@ -86,7 +89,8 @@ interface Staged {
 async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Promise<Preparation> {
   const staging = stage(deps, claim);
   try {
-    const [version, staged] = await Promise.all([deps.versions.prepare(claim.versionId, signal), staging]);
+    const [prepared, staged] = await Promise.all([deps.versions.prepare(claim.versionId, signal), staging]);
+    const version = separate(prepared, deps.kind, claim);
     if (staged === null) return { kind: "ready", version, input: { body: claim.body } };
     const { missing } = staged;
     if (missing === null) {
@@ -110,6 +114,14 @@ async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Pro
     );
     throw error;
   }
+}
+
+/**
+ * A backend runs circuits of all organisations that may use it, with parsers that nobody has proved: those of one are never in a process
+ * that has had another's. Also while it is not shared, since it may be at any moment.
+ */
+function separate(version: RunnableVersion, kind: ProjectKind | undefined, { owner }: Claim): RunnableVersion {
+  return kind === "backend" ? { ...version, tenant: owner.organisationId } : version;
 }
 
 /**

@@ -7,14 +7,14 @@ import type { MemoryPlan } from "./memory-policy.ts";
 import { createVersionPool } from "./version-pool.ts";
 import type { VersionPool } from "./version-pool.ts";
 
-/** The pools of a runtime, one per version. */
+/** The pools of a runtime, one per version and tenant. */
 interface VersionPools {
   readonly find: (version: RunnableVersion) => VersionPool;
   /** Removes an execution from the queue that it is in, if any: it was cancelled before it began. */
   readonly withdraw: (execution: Execution) => void;
   /** Called about every second: ends idle processes, and those that take more memory than they may; replaces zygotes. */
   readonly tick: () => void;
-  /** Ends the zygote of a version once nothing runs; resolves when it has ended. */
+  /** Ends the zygotes of a version once nothing runs; resolves when they have ended. */
   readonly retire: (versionId: string) => Promise<void>;
   /** Ends all zygotes now. */
   readonly close: () => Promise<void>;
@@ -26,7 +26,7 @@ interface VersionPools {
 /** What a runtime's pools are kept in. */
 interface Pools {
   readonly host: PoolHost;
-  /** By id of the version. */
+  /** By `keyOf` the version. */
   readonly serving: Map<string, VersionPool>;
   /** Those that take over once they have a child ready; one at a time. */
   readonly successors: Map<string, VersionPool>;
@@ -41,16 +41,17 @@ export function createVersionPools(host: PoolHost): VersionPools {
 
   return {
     find: (version) => {
-      const known = serving.get(version.id);
+      const key = keyOf(version);
+      const known = serving.get(key);
       if (known?.hasZygote() === true) return known;
-      cut(pools, keeper.plan(serving, version.id));
+      cut(pools, keeper.plan(serving, key));
       const pool = known ?? createPool(pools, version);
-      serving.set(version.id, pool);
+      serving.set(key, pool);
       return pool;
     },
     withdraw: (execution) => {
-      const { id } = execution.request.version;
-      for (const pool of listPools(pools)) if (pool.version.id === id) pool.withdraw(execution);
+      const key = keyOf(execution.request.version);
+      for (const pool of listPools(pools)) if (keyOf(pool.version) === key) pool.withdraw(execution);
     },
     tick: () => {
       const plan = keeper.plan(serving);
@@ -62,8 +63,8 @@ export function createVersionPools(host: PoolHost): VersionPools {
       void keeper.measure(serving.values());
     },
     retire: async (versionId) => {
-      const pool = serving.get(versionId);
-      if (pool !== undefined) await retirePool(pools, pool);
+      const all = [...serving.values()].filter(({ version }) => version.id === versionId);
+      await Promise.all(all.map((pool) => retirePool(pools, pool)));
     },
     close: async () => {
       await Promise.all(listPools(pools).map((pool) => pool.close()));
@@ -83,6 +84,11 @@ export function createVersionPools(host: PoolHost): VersionPools {
   };
 }
 
+/** What has a pool of its own. Ids of versions and tenants have no blank. */
+function keyOf({ id, tenant }: RunnableVersion): string {
+  return tenant === undefined ? id : `${id} ${tenant}`;
+}
+
 /** One that is retiring may be among the others, too. */
 function listPools({ serving, successors, retiring }: Pools): readonly VersionPool[] {
   return [...serving.values(), ...successors.values(), ...retiring.keys()];
@@ -90,11 +96,12 @@ function listPools({ serving, successors, retiring }: Pools): readonly VersionPo
 
 function createPool(pools: Pools, version: RunnableVersion): VersionPool {
   const { host, serving, successors } = pools;
+  const key = keyOf(version);
   const pool = createVersionPool(host, version, (reason) => {
-    if (serving.get(version.id) !== pool || successors.size > 0) return;
+    if (serving.get(key) !== pool || successors.size > 0) return;
     host.logger.info({ versionId: version.id, reason }, "a zygote is replaced");
     const successor = createPool(pools, version);
-    successors.set(version.id, successor);
+    successors.set(key, successor);
     successor.prepare();
   });
   return pool;
@@ -103,18 +110,18 @@ function createPool(pools: Pools, version: RunnableVersion): VersionPool {
 /** Lets successors take over that are ready, and drops those that could not be started. */
 function exchange(pools: Pools): void {
   const { host, serving, successors } = pools;
-  for (const [id, successor] of successors) {
-    const old = serving.get(id);
+  for (const [key, successor] of successors) {
+    const old = serving.get(key);
     if (!successor.isReady() && successor.isComing()) continue;
-    successors.delete(id);
+    successors.delete(key);
     if (successor.isReady() && old !== undefined) {
-      serving.set(id, successor);
+      serving.set(key, successor);
       // What waits there for a child that does not come up would wait until the zygote is killed for it, a minute later.
       for (const execution of old.handBack()) successor.submit(execution);
       void retirePool(pools, old);
       continue;
     }
-    host.logger.warn({ versionId: id }, "a zygote could not be replaced; the present one stays");
+    host.logger.warn({ versionId: successor.version.id }, "a zygote could not be replaced; the present one stays");
     void retirePool(pools, successor);
   }
 }
@@ -127,20 +134,20 @@ function cut(pools: Pools, { cuts }: MemoryPlan): void {
   }
 }
 
-/** A version that nobody uses is not even remembered. */
+/** A version that nobody uses is not even remembered, nor a tenant of one. */
 function forget({ host, serving }: Pools): void {
   const before = readMonotonic() - host.settings.zygoteIdleMs;
-  for (const [id, pool] of serving)
-    if (!pool.hasZygote() && !pool.isBusy() && pool.lastUsed() < before) serving.delete(id);
+  for (const [key, pool] of serving)
+    if (!pool.hasZygote() && !pool.isBusy() && pool.lastUsed() < before) serving.delete(key);
 }
 
 async function retirePool({ serving, successors, retiring }: Pools, pool: VersionPool): Promise<void> {
-  const { id } = pool.version;
-  const successor = successors.get(id);
+  const key = keyOf(pool.version);
+  const successor = successors.get(key);
   const pools = [pool];
-  if (serving.get(id) === pool) {
-    serving.delete(id);
-    successors.delete(id);
+  if (serving.get(key) === pool) {
+    serving.delete(key);
+    successors.delete(key);
     if (successor !== undefined) pools.push(successor);
   }
   await Promise.all(

@@ -7,8 +7,10 @@ import type { ReceivedContent } from "../../content/result-store.ts";
 
 /** A version that is ready to run: unpacked, with its environment built. Paths are absolute and readable by the sandbox. */
 export interface RunnableVersion {
-  /** Stable key of the zygote: one warm process per id. */
+  /** Stable key of the zygote: one warm process per id, and per tenant where it has some. */
   readonly id: string;
+  /** For whom it runs: nothing of one tenant is in a process, or under a user, of another. Missing: all callers of the version are one. */
+  readonly tenant?: string;
   /** The unpacked project: the working directory of `run`, holding `src/program.py`. */
   readonly projectDirectory: string;
   /** Python executable of the environment that holds the version's requirements. */
@@ -252,7 +254,7 @@ export interface PythonRuntime {
    * @throws Error when no process could be started for it; the project is then not the cause
    */
   readonly probe: (version: RunnableVersion, kind?: ProjectKind) => Promise<Probe>;
-  /** Ends the zygote of a version (retired, or edited under `serve`); running executions of it finish first. */
+  /** Ends the zygotes of a version, of all its tenants (retired, or edited under `serve`); running executions of it finish first. */
   readonly retire: (versionId: string) => Promise<void>;
   readonly readLoad: () => RuntimeLoad;
   /** Kills all running executions and frees all resources. */
