@@ -611,6 +611,19 @@ create table plan (
 );
 CREATE UNIQUE INDEX plan_one_current ON public.plan USING btree (service_key, slug) WHERE (ended_at IS NULL);
 
+create table platform_backend (
+  id text not null,
+  service_key uuid,
+  alias_of text,
+  shared_at timestamp with time zone not null default now(),
+  constraint platform_backend_target CHECK ((num_nonnulls(service_key, alias_of) = 1)),
+  constraint platform_backend_alias_of_fkey FOREIGN KEY (alias_of) REFERENCES platform_backend(id) ON DELETE CASCADE,
+  constraint platform_backend_service_key_fkey FOREIGN KEY (service_key) REFERENCES service(key),
+  constraint platform_backend_pkey PRIMARY KEY (id)
+);
+CREATE INDEX platform_backend_alias ON public.platform_backend USING btree (alias_of) WHERE (alias_of IS NOT NULL);
+CREATE INDEX platform_backend_service ON public.platform_backend USING btree (service_key) WHERE (service_key IS NOT NULL);
+
 create table platform_process (
   id text not null,
   host text not null,

@@ -81,6 +81,12 @@ import {
   showScheduleCommand,
 } from "./schedules.ts";
 import { listSecretsCommand, removeSecretCommand, setSecretCommand } from "./secrets.ts";
+import {
+  aliasBackendCommand,
+  listSharedBackendsCommand,
+  shareBackendCommand,
+  unshareBackendCommand,
+} from "./shared-backends.ts";
 import { serveCommand } from "./serve.ts";
 import { removeServiceCommand, setServiceCommand } from "./service-settings.ts";
 import { policyCommand } from "./service-policy.ts";
@@ -264,6 +270,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Platform, as an operator",
     commands: [
+      listSharedBackendsCommand,
+      shareBackendCommand,
+      aliasBackendCommand,
+      unshareBackendCommand,
       showInstanceCommand,
       showStorageCommand,
       listWorkersCommand,

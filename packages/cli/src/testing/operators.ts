@@ -1,10 +1,12 @@
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { Instance, Worker } from "@platform/contract/platform-api/operator-instance";
+import type { PlatformBackend } from "@platform/contract/platform-api/operator-backends";
 import type { User } from "@platform/contract/platform-api/operator-accounts";
 import { Problem } from "@platform/contract/problems";
 import type { OperationHandlers } from "@platform/engine/http/types";
 
 const { getInstance, getStorage, listWorkers, drainWorker, resumeWorker } = PLATFORM_API;
+const { listPlatformBackends, putPlatformBackend, deletePlatformBackend } = PLATFORM_API;
 const { listUsers, putUser, createResetLink, listAllOrganizations } = PLATFORM_API;
 /** What the peer has for operators. */
 export const OPERATOR_TABLE = {
@@ -13,6 +15,9 @@ export const OPERATOR_TABLE = {
   listWorkers,
   drainWorker,
   resumeWorker,
+  listPlatformBackends,
+  putPlatformBackend,
+  deletePlatformBackend,
   listUsers,
   putUser,
   createResetLink,
@@ -51,6 +56,14 @@ const WORKER: Worker = {
   builds: 0,
   sandbox: { ...SANDBOX, missing: [] },
   pythons: ["3.13.1"],
+};
+/** What its service is called, is hostile. */
+const BACKEND: PlatformBackend = {
+  id: "sim.statevector",
+  aliasOf: null,
+  service: { key: "service-1", name: "aer\u001b[31m", organizationId: "org-1", organization: "Lab" },
+  version: "1.0.0",
+  sharedAt: AT,
 };
 const GB = 1_073_741_824;
 const INSTANCE: Instance = {
@@ -115,6 +128,7 @@ const INSTANCE: Instance = {
 export function createOperators(): OperationHandlers<typeof OPERATOR_TABLE, null> {
   let user = EVE;
   let worker = WORKER;
+  let backends: readonly PlatformBackend[] = [];
   const requireUser = (id: string) => {
     if (id !== user.id) throw new Problem("NOT_FOUND", "There is no such user.");
   };
@@ -135,6 +149,17 @@ export function createOperators(): OperationHandlers<typeof OPERATOR_TABLE, null
     listWorkers: () => ({ status: 200, body: { items: [worker], nextCursor: null } }),
     drainWorker: ({ params }) => setDraining(params.workerId, true),
     resumeWorker: ({ params }) => setDraining(params.workerId, false),
+    listPlatformBackends: () => ({ status: 200, body: { items: [...backends], nextCursor: null } }),
+    putPlatformBackend: ({ params: { backendId: id }, body }) => {
+      const backend = { ...BACKEND, id, aliasOf: body.aliasOf ?? null };
+      backends = [...backends, backend];
+      return { status: 200, body: backend };
+    },
+    deletePlatformBackend: ({ params: { backendId } }) => {
+      if (!backends.some(({ id }) => id === backendId)) throw new Problem("BACKEND_NOT_FOUND");
+      backends = backends.filter(({ id }) => id !== backendId);
+      return { status: 204 };
+    },
     listUsers: ({ query: { q = "", state } }) => {
       const isShown =
         (user.email.includes(q) || user.id === q) && (state !== "disabled" || user.disabledAt !== null);

@@ -13,6 +13,7 @@ import { EXECUTIONS_API } from "./executions.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { OPERATOR_ACCOUNTS_API } from "./operator-accounts.ts";
+import { OPERATOR_BACKENDS_API } from "./operator-backends.ts";
 import { OPERATOR_FIGURES_API } from "./operator-figures.ts";
 import { OPERATOR_INSTANCE_API } from "./operator-instance.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
@@ -134,7 +135,12 @@ const GROUPS = [
   {
     name: "Operator",
     description: "The platform as a whole, for those who run it",
-    operations: { ...OPERATOR_INSTANCE_API, ...OPERATOR_FIGURES_API, ...OPERATOR_ACCOUNTS_API },
+    operations: {
+      ...OPERATOR_INSTANCE_API,
+      ...OPERATOR_FIGURES_API,
+      ...OPERATOR_ACCOUNTS_API,
+      ...OPERATOR_BACKENDS_API,
+    },
   },
   { name: "Audit", description: "Who changed what in the organisation", operations: AUDIT_API },
 ] as const;

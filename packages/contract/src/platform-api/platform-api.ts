@@ -12,6 +12,7 @@ import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { POOL_ACCESS_API } from "./pool-access.ts";
 import { OPERATOR_ACCOUNTS_API } from "./operator-accounts.ts";
+import { OPERATOR_BACKENDS_API } from "./operator-backends.ts";
 import { OPERATOR_FIGURES_API } from "./operator-figures.ts";
 import { OPERATOR_INSTANCE_API } from "./operator-instance.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
@@ -59,4 +60,5 @@ export const PLATFORM_API = {
   ...OPERATOR_ACCOUNTS_API,
   ...OPERATOR_INSTANCE_API,
   ...OPERATOR_FIGURES_API,
+  ...OPERATOR_BACKENDS_API,
 } as const;

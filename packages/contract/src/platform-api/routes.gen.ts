@@ -170,4 +170,7 @@ export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route &
   resumeWorker: { method: "DELETE", path: "/operator/workers/{workerId}/drain", bodyMode: "none", answerMode: "json", allows: "operator", audit: "worker.resume" },
   getSeries: { method: "GET", path: "/operator/series", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
   getStorage: { method: "GET", path: "/operator/storage", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
+  listPlatformBackends: { method: "GET", path: "/operator/backends", bodyMode: "none", answerMode: "json", allows: "operator", audit: null },
+  putPlatformBackend: { method: "PUT", path: "/operator/backends/{backendId}", bodyMode: "json", answerMode: "json", allows: "operator", audit: "backend.share" },
+  deletePlatformBackend: { method: "DELETE", path: "/operator/backends/{backendId}", bodyMode: "none", answerMode: "none", allows: "operator", audit: "backend.unshare" },
 };

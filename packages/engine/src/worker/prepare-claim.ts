@@ -120,7 +120,11 @@ async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Pro
  * A backend runs circuits of all organisations that may use it, with parsers that nobody has proved: those of one are never in a process
  * that has had another's. Also while it is not shared, since it may be at any moment.
  */
-function separate(version: RunnableVersion, kind: ProjectKind | undefined, { owner }: Claim): RunnableVersion {
+function separate(
+  version: RunnableVersion,
+  kind: ProjectKind | undefined,
+  { owner }: Claim,
+): RunnableVersion {
   return kind === "backend" ? { ...version, tenant: owner.organisationId } : version;
 }
 

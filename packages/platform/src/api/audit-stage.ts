@@ -170,7 +170,7 @@ function nameCredential({ credential }: PlatformCaller): string {
 }
 
 /** Parameters that are no secret though they are no UUID: a parameter may also be the token of a link. */
-const OPEN_NAMES: ReadonlySet<string> = new Set(["version", "keyId", "planId"]);
+const OPEN_NAMES: ReadonlySet<string> = new Set(["version", "keyId", "planId", "backendId"]);
 
 /** In the order of the path. */
 function listTargetIds({ path }: Operation, params: unknown): readonly string[] {

@@ -40,6 +40,7 @@ import { createMarketplaceHandlers } from "./marketplace.ts";
 import type { KeptByPlatform } from "./marketplace.ts";
 import { refuseUnstorableText } from "./unstorable-text.ts";
 import { createOperatorAccountHandlers } from "./operator-accounts.ts";
+import { createOperatorBackendHandlers } from "./operator-backends.ts";
 import { createOperatorFigureHandlers } from "./operator-figures.ts";
 import { createOperatorInstanceHandlers } from "./operator-instance.ts";
 import type { HostFacts } from "./operator-instance.ts";
@@ -209,6 +210,7 @@ function createPeopleHandlers(deps: PlatformApiDeps) {
     ...createOperatorAccountHandlers(deps.identity),
     ...createOperatorInstanceHandlers(deps),
     ...createOperatorFigureHandlers(deps),
+    ...createOperatorBackendHandlers(deps.platformBackends),
   };
 }
 

@@ -4,6 +4,7 @@ import type { BACKENDS_API, Backend } from "@platform/contract/quantum-api/backe
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { PlatformCaller } from "../api/caller.ts";
 import type { BackendLoad, BackendRecord, BackendStore } from "../store/backends.ts";
+import { asNamed } from "./aliases.ts";
 
 const UNKNOWN_LOAD: BackendLoad = { waiting: 0, typicalWaitSeconds: null, isServed: false };
 
@@ -17,7 +18,8 @@ export function createBackendHandlers(
     return { backend, load: loads.get(backend.serviceKey) ?? UNKNOWN_LOAD };
   };
   const list = async ({ organisationId }: PlatformCaller, wanted: Wanted) => {
-    const all = (await backends.list(organisationId)).filter((backend) => matches(backend, wanted));
+    const named = (await backends.list(organisationId)).map(asNamed);
+    const all = named.filter((backend) => matches(backend, wanted));
     const loads = await backends.readLoad(
       organisationId,
       all.map(({ serviceKey }) => serviceKey),
@@ -66,7 +68,7 @@ export async function requireBackend(
   const backend = await backends.find(organisationId, id);
   if (backend === null)
     throw new Problem("BACKEND_NOT_FOUND", `The organisation has no backend ${id.slice(0, 100)}.`);
-  return backend;
+  return asNamed(backend);
 }
 
 /** Who gives access to a backend, where it does not say. */

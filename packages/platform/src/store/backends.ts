@@ -6,11 +6,14 @@ import { describeGrantedVersion, toGrantedVersion } from "./access.ts";
 import type { GrantedVersion, StoredVersion } from "./access.ts";
 import { isQueued } from "./executions/queue-rows.ts";
 import { TAKES_WORK } from "./executions/workers.ts";
+import { IS_SHARED, LATEST_VERSION, NAMED_BACKENDS } from "./platform-backends.ts";
 
-/** A backend of an organisation: what its latest live version says, and what it runs jobs with. */
+/** A backend that an organisation may use: what its latest live version says, and what it runs jobs with. */
 export interface BackendRecord {
   readonly id: string;
   readonly serviceKey: string;
+  /** The backend that the id is another name of; null: none. */
+  readonly aliasOf: string | null;
   readonly description: BackendDescription;
   /** The version that runs new jobs, and when it was made, in milliseconds since the epoch. */
   readonly version: GrantedVersion;
@@ -19,9 +22,9 @@ export interface BackendRecord {
 
 /** How busy a backend is. */
 export interface BackendLoad {
-  /** Jobs that wait, of all versions; at most MOST_COUNTED. */
+  /** Jobs that wait, of all versions and organisations; at most MOST_COUNTED. */
   readonly waiting: number;
-  /** Median wait of its last jobs in seconds; null: none has run. */
+  /** Median wait of the last jobs of the organisation in seconds; null: none has run. */
   readonly typicalWaitSeconds: number | null;
   /** Whether a worker runs executions of backends. */
   readonly isServed: boolean;
@@ -31,19 +34,19 @@ export interface BackendLoad {
 const MOST_COUNTED = 10_000;
 /** Of so many the median wait is taken. */
 const TYPICAL_OF = 50;
-/** Among so many of all backends of the organisation. */
+/** Among so many of all backends. */
 const LOOKED_AT = 500;
 /** Backends of one organisation that are listed. */
 const MOST_LISTED = 1_000;
 
-/** Backends: services whose latest live version describes itself as one. */
+/** Backends: services whose latest live version describes itself as one, of the organisation or shared with all (platform-backends.ts). */
 export interface BackendStore {
   /** By id. */
   readonly list: (organisationId: string) => Promise<readonly BackendRecord[]>;
   readonly find: (organisationId: string, id: string) => Promise<BackendRecord | null>;
   /** Whether there is one, of any organisation. */
   readonly isAny: () => Promise<boolean>;
-  /** By the key of the service, of these of the organisation. */
+  /** By the key of the service, of these that the organisation may use. */
   readonly readLoad: (
     organisationId: string,
     serviceKeys: readonly string[],
@@ -56,13 +59,11 @@ interface Row extends Omit<BackendRecord, "version"> {
 
 const select = (
   condition: string,
-) => `select s.backend_id as id, s.key as "serviceKey", v.backend -> 'description' as description,
+) => `select distinct on (b.id) b.id, b.alias_of as "aliasOf", s.key as "serviceKey", v.backend -> 'description' as description,
     ${describeGrantedVersion("v", "s")} as version, ${selectMilliseconds("v.created_at")} as "versionedAt"
-  from service s cross join lateral (
-    select v.* from version v where v.service_key = s.key and v.retired_at is null
-    order by v.major desc, v.minor desc, v.patch desc limit 1
-  ) v where s.organisation_id = $1::uuid and s.backend_id is not null and v.backend is not null and ${condition}
-  order by s.backend_id limit ${MOST_LISTED}`;
+  from ${NAMED_BACKENDS} b join service s on s.key = b.service_key cross join lateral ${LATEST_VERSION} v
+  where v.backend is not null and ${condition}
+  order by b.id, b.place limit ${MOST_LISTED}`;
 
 /** The class names the range of the queue's index, and the index of quantum jobs. */
 const LOAD = `select s.key as "serviceKey",
@@ -72,11 +73,11 @@ const LOAD = `select s.key as "serviceKey",
     ) waiting) as waiting,
     (select percentile_disc(0.5) within group (order by waited)::float8 from (
       select extract(epoch from e.started_at - e.created_at) as waited from (
-        select e.* from execution e where e.owner_id = s.organisation_id and e.priority = ${BACKEND_PRIORITY} order by e.id desc limit ${LOOKED_AT}
+        select e.* from execution e where e.owner_id = $1::uuid and e.priority = ${BACKEND_PRIORITY} order by e.id desc limit ${LOOKED_AT}
       ) e where e.status = 'SUCCEEDED' and e.version_id in (select v.id from version v where v.service_key = s.key) limit ${TYPICAL_OF}
     ) last) as "typicalWaitSeconds",
     exists (select 1 from worker w where ${TAKES_WORK} and w.kind = 'backend') as "isServed"
-  from service s where s.organisation_id = $1::uuid and s.key = any ($2::uuid[])`;
+  from service s where s.key = any ($2::uuid[]) and (s.organisation_id = $1::uuid or ${IS_SHARED})`;
 
 /** The store of backends in PostgreSQL. */
 export function createBackendStore(database: Database): BackendStore {
@@ -92,7 +93,7 @@ export function createBackendStore(database: Database): BackendStore {
     find: async (organisationId, id) => {
       const [row] = await database.query<Row>({
         name: "backend-find",
-        text: select("s.backend_id = $2"),
+        text: select("b.id = $2"),
         values: [organisationId, id],
         idempotent: true,
       });

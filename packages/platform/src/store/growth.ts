@@ -73,6 +73,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   pool_file: { bounds: ["poolFiles"], rest: "Deleted and replaced ones are removed after a day." },
   pool_upload: { bounds: ["uploads"], rest: "Stored and expired ones are removed a week later." },
   plan: { bounds: ["plans", "planRevisions"], rest: "None." },
+  platform_backend: { bounds: [], rest: "Made by operators only." },
   platform_process: { bounds: [], rest: "One for each process; those of lost ones are removed after a day." },
   platform_user: { bounds: [], rest: "Who may sign up; 20 at once for a client." },
   quota: { bounds: [], rest: "One for each subscription." },

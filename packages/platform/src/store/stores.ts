@@ -24,6 +24,7 @@ import { createReferenceStore } from "./pools/references.ts";
 import { createUploadStore } from "./pools/uploads.ts";
 import { createResultFileStore } from "./pools/result-files.ts";
 import { createPlanStore } from "./plans.ts";
+import { createPlatformBackendStore } from "./platform-backends.ts";
 import { createPolicyStore } from "./policies.ts";
 import { createQuantumJobStore } from "./quantum-jobs.ts";
 import { createScheduleRunStore } from "./schedules/runs.ts";
@@ -61,6 +62,7 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     marketplace: createMarketplaceStore(database),
     versions: createVersionStore(database),
     backends: createBackendStore(database),
+    platformBackends: createPlatformBackendStore(database),
     quantumJobs: createQuantumJobStore(database),
     builds: createBuildStore(database, options),
     buildHistory: createBuildHistory(database),

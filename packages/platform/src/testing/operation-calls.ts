@@ -103,7 +103,7 @@ function listParams(ids: {
     sessions: { id: ids.session },
     organizations: { id: ids.organisation },
     members: { userId: ids.user },
-    operator: { userId: ids.user, workerId: "nobody's" },
+    operator: { userId: ids.user, workerId: "nobody's", backendId: "sim.nobody" },
     invitations: { invitation: ids.invitation },
     // Nobody's: who has the link of a user is this user.
     "password-resets": { token: NO_LINK },
@@ -329,6 +329,7 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     putOrganizationVariable: { value: "another value" },
     putUser: { disabled: false },
     createResetLink: {},
+    putPlatformBackend: { serviceKey: references["serviceKey"] },
     startJob: {},
     startSubscriptionExecution: {},
     cancelExecutions: { ids: ["0198c1de-7a53-7000-8000-000000000000"] },

@@ -121,7 +121,10 @@ function exchange(pools: Pools): void {
       void retirePool(pools, old);
       continue;
     }
-    host.logger.warn({ versionId: successor.version.id }, "a zygote could not be replaced; the present one stays");
+    host.logger.warn(
+      { versionId: successor.version.id },
+      "a zygote could not be replaced; the present one stays",
+    );
     void retirePool(pools, successor);
   }
 }

@@ -28,7 +28,8 @@ const MOVE = `with pending as materialized (
     insert into feed_event (position, at, execution_id, status, code, service_key, version, subscription_id, application_id,
       organisation_id, provider_id)
     select n.position, n.at, n.execution_id, n.status, n.code, v.service_key, concat_ws('.', v.major, v.minor, v.patch), b.id, b.application_id,
-      n.organisation_id, s.organisation_id
+      -- A job concerns nobody else, also one of a backend that another organisation shares.
+      n.organisation_id, case n.owner_kind when 'subscription' then s.organisation_id else n.organisation_id end
     from numbered n
     join version v on v.id = any (array[n.version_id])
     join service s on s.key = any (array[v.service_key])

@@ -98,7 +98,7 @@ export interface HistoryLocation extends Pick<HistoryEntry, "kind"> {
 const describeLocate = (
   table: string,
 ) => `select m.organisation_id as "organisationId", org.slug, ${KIND.replaceAll("$1::uuid", "m.organisation_id")} as kind
-  from ${table} e ${NAMES} join member m on m.user_id = $1::uuid and m.organisation_id in (e.owner_id, a.organisation_id, s.organisation_id)
+  from ${table} e ${NAMES} join member m on m.user_id = $1::uuid and m.organisation_id in (e.owner_id, a.organisation_id, case when b.id is not null then s.organisation_id end)
     join organisation org on org.id = m.organisation_id and org.deleted_at is null
   where ${lookUp("e", "$2::uuid")} order by (m.organisation_id = s.organisation_id and m.organisation_id is distinct from coalesce(a.organisation_id, e.owner_id)) limit 1`;
 
