@@ -67,6 +67,13 @@ export default defineConfig({
           include: ["tests/clients/*.test.ts"],
         },
       },
+      {
+        test: {
+          ...COMMON,
+          name: "quantum",
+          include: ["tests/quantum/*.test.ts"],
+        },
+      },
     ],
   },
 });

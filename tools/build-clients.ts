@@ -1,6 +1,7 @@
 /**
- * `sh tools/run.sh node tools/build-clients.ts [--output FOLDER] [java|python|javascript ...]` builds the cores of the clients as packages that
- * work with any service: a wheel, an npm package, and a jar with its pom and the libraries that it needs. Nothing is published.
+ * `sh tools/run.sh node tools/build-clients.ts [--output FOLDER] [java|python|javascript|quantum ...]` builds the cores of the clients as
+ * packages that work with any service: a wheel, an npm package, and a jar with its pom and the libraries that it needs; and the wheel of the
+ * quantum SDK. Nothing is published.
  */
 import { spawnSync } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
@@ -22,7 +23,11 @@ type Build = (places: Places) => Promise<void>;
 
 const BUILD_WHEEL = "import build_backend, sys; build_backend.build_wheel(sys.argv[1])";
 
-const BUILDS: Readonly<Record<"java" | "python" | "javascript", Build>> = {
+// Imports nothing but the standard library: no builder of wheels is needed.
+const buildWheel: Build = async ({ source, output }) =>
+  run("python3", ["-B", "-c", BUILD_WHEEL, output], source);
+
+const BUILDS: Readonly<Record<"java" | "python" | "javascript" | "quantum", Build>> = {
   java: async ({ source, output }) => {
     await cp(join(source, "LICENSE"), join(source, "src/main/resources/META-INF/LICENSE"));
     run("mvn", ["--quiet", "--batch-mode", "package"], source);
@@ -33,13 +38,16 @@ const BUILDS: Readonly<Record<"java" | "python" | "javascript", Build>> = {
     await cp(join(source, "pom.xml"), join(output, `${basename(jar, ".jar")}.pom`));
     await cp(join(target, "lib"), join(output, "lib"), { recursive: true });
   },
-  // Imports nothing but the standard library: no builder of wheels is needed.
-  python: async ({ source, output }) => run("python3", ["-B", "-c", BUILD_WHEEL, output], source),
+  python: buildWheel,
   javascript: async ({ source, output }) =>
     run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", output], source),
+  quantum: buildWheel,
 };
 
-const LEFT_OUT = new Set(["tests", "client_tests", "target", "node_modules", "__pycache__"]);
+/** What is no client of a service has a place of its own. */
+const SOURCES: Readonly<Record<string, string>> = { quantum: "sdk/python" };
+
+const LEFT_OUT = new Set(["tests", "client_tests", "target", "node_modules", "__pycache__", ".pytest_cache"]);
 
 const { values, positionals } = parseArgs({
   args: argv.slice(2),
@@ -56,7 +64,7 @@ for (const [language, build] of wanted) await buildOne(language, build, resolve(
 async function buildOne(language: string, build: Build, output: string): Promise<void> {
   const source = await mkdtemp(join(tmpdir(), "platform-clients-"));
   try {
-    const core = join(REPOSITORY, "clients", language);
+    const core = join(REPOSITORY, SOURCES[language] ?? join("clients", language));
     await cp(core, source, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
     await cp(join(REPOSITORY, "LICENSE"), join(source, "LICENSE"));
     await rm(output, { recursive: true, force: true });

@@ -4,8 +4,8 @@ import { REPOSITORY } from "./platform-process.ts";
 
 /*
  * The version of the product has one source, `version` in the package.json of the repository. It is repeated in the manifest of
- * each package, in what they ask of each other and in the lockfile as well, because npm wants it there; and in the cores of the clients,
- * which are packages of other languages and name it in each request.
+ * each package, in what they ask of each other and in the lockfile as well, because npm wants it there; and in the cores of the clients
+ * and in the quantum SDK, which are packages of other languages and name it in each request.
  */
 
 const PACKAGES = ["contract", "engine", "platform", "cli", "console"];
@@ -19,6 +19,8 @@ const TEXTS: Readonly<Record<string, RegExp>> = {
   "clients/javascript/core/transport.js": /(const VERSION = ")[^"]*(")/u,
   "clients/python/pyproject.toml": /(\nversion = ")[^"]*(")/u,
   "clients/python/platform_client/transport.py": /(\nVERSION = ")[^"]*(")/u,
+  "sdk/python/pyproject.toml": /(\nversion = ")[^"]*(")/u,
+  "sdk/python/platform_quantum/__init__.py": /(\n__version__ = ")[^"]*(")/u,
 };
 
 interface Manifest {

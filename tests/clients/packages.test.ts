@@ -140,6 +140,6 @@ class Main {
 
 test("a language that there is not is refused, and nothing is written", async () => {
   const { code, output } = await run([...BUILD, join(folder, "none"), "cobol"]);
-  expect([code, output]).toEqual([1, expect.stringContaining("there is java, python, javascript")]);
+  expect([code, output]).toEqual([1, expect.stringContaining("there is java, python, javascript, quantum")]);
   expect(await readdir(folder)).not.toContain("none");
 });

@@ -1,0 +1,246 @@
+/** One platform with every bundled backend: the command line, the tests of the SDK that need a platform, its wheel, and jobs that are hostile. */
+import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { env } from "node:process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { REPOSITORY } from "../../tools/platform-process.ts";
+import { runOk } from "../clients/tools.ts";
+import { createWorld } from "../support/world.ts";
+import type { World } from "../support/world.ts";
+import { listHostileJobs } from "./hostile-jobs.ts";
+import type { Circuits } from "./hostile-jobs.ts";
+import { forEachOf, quantum, runJob } from "./jobs.ts";
+import { createRandom, mutate } from "./mutate.ts";
+import { SDK, findPython, runPytest } from "./pytest.ts";
+import { deflateSync } from "node:zlib";
+import { findZygotes } from "./zygotes.ts";
+
+const MINUTE = 60_000;
+const BACKENDS = join(REPOSITORY, "backends");
+const IS_FULL = env["PLATFORM_TEST_QUANTUM"] === "full";
+const SEED = Number(env["PLATFORM_TEST_SEED"] ?? 7);
+const MUTATIONS = IS_FULL ? 4_000 : 400;
+/** 400 MB of packages are downloaded and installed. */
+const INSTALLS = { timeout: 15 * MINUTE };
+const BELL =
+  'OPENQASM 3.0;\ninclude "stdgates.inc";\nqubit[2] q;\nbit[2] c;\nh q[0];\ncx q[0], q[1];\nc = measure q;\n';
+
+const found = await findPython();
+const python = "python" in found ? found.python : "";
+const missing = "reason" in found ? found.reason : null;
+const bundled = await readdir(BACKENDS);
+const acceptance = (await readdir(join(SDK, "tests/acceptance"))).filter((name) => name.startsWith("test_"));
+
+test.runIf(missing !== null)("a platform with bundled backends", ({ skip }) => {
+  expect(missing).toContain("cannot be reached");
+  skip(missing ?? "");
+});
+
+describe.skipIf(missing !== null)("a platform with bundled backends", () => {
+  let world: World;
+  let environment: Readonly<Record<string, string>>;
+
+  beforeAll(async () => {
+    world = await createWorld({ flags: ["--backend-cpu", "2"] });
+    environment = {
+      PLATFORM_ENDPOINT: world.platform.apiUrl,
+      PLATFORM_PERSONAL_ACCESS_TOKEN: world.login.personalAccessToken,
+      PLATFORM_CONFIG_DIR: join(world.directory, "none"),
+    };
+  });
+  afterAll(() => world?.close());
+
+  async function cli(...args: readonly string[]): Promise<unknown> {
+    const { code, stdout, stderr } = await world.cli(world.directory, ...args, "--json");
+    if (code !== 0)
+      throw new Error(
+        `platform ${args.join(" ")} ended with ${code}:\n${stderr}${stdout}\n${world.platform.readLog()}`,
+      );
+    return JSON.parse(stdout);
+  }
+
+  test.for(bundled)("platform backends install %s makes a backend that is online", INSTALLS, async (name) => {
+    expect(await cli("backends", "install", name)).toMatchObject({
+      id: `sim.${name}`,
+      status: "ONLINE",
+      changed: true,
+    });
+  });
+
+  test("platform quantum run measures a Bell pair on sim.statevector", async () => {
+    await writeFile(join(world.directory, "bell.qasm"), BELL);
+    const ran = await cli("quantum", "run", "bell.qasm", "--backend", "sim.statevector", "--shots", "1000");
+    expect(ran).toMatchObject({ job: { status: "COMPLETED" } });
+    const [counts = {}] = (ran as { counts: readonly Readonly<Record<string, number>>[] }).counts;
+    expect(Object.keys(counts).toSorted()).toEqual(["00", "11"]);
+    expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(1_000);
+  });
+
+  test.for(acceptance)("the SDK on a platform: %s", async (file, { skip }) => {
+    const outcomes = await runPytest(python, [`tests/acceptance/${file}`], environment);
+    expect(
+      outcomes.filter(({ status, text }) => status === "failed" || text.includes("no platform")),
+    ).toEqual([]);
+    const [first] = outcomes;
+    skip(
+      outcomes.every(({ status }) => status === "skipped"),
+      first?.text ?? "",
+    );
+  });
+
+  test(
+    "the wheel installs into an empty environment, and the first lines of its page run",
+    INSTALLS,
+    async () => {
+      const output = join(world.directory, "wheel");
+      await runOk(["node", join(REPOSITORY, "tools/build-clients.ts"), "--output", output, "quantum"]);
+      const [wheel = ""] = await readdir(join(output, "quantum"));
+      const venv = join(world.directory, "venv");
+      await runOk(["python3", "-m", "venv", venv]);
+      const own = join(venv, "bin/python");
+      const pins = join(SDK, "requirements-tests.txt");
+      await runOk([
+        own,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--only-binary",
+        ":all:",
+        "-c",
+        pins,
+        `${join(output, "quantum", wheel)}[qiskit]`,
+      ]);
+      const page = await readFile(join(SDK, "README.md"), "utf8");
+      const [, lines = ""] = /```python\n([\s\S]*?get_backend[\s\S]*?)```/u.exec(page) ?? [];
+      const printed = await runOk([own, "-I", "-c", lines], { cwd: world.directory, environment });
+      expect(printed).toMatch(/^\{'(?:00|11)': \d+, '(?:00|11)': \d+\}\n$/u);
+    },
+  );
+
+  describe("hostile jobs", () => {
+    const backend_id = "sim.hostile";
+    let circuits: Circuits;
+    let zygotes: readonly string[];
+    /** What became of good jobs, which are sent one after the other all the time. */
+    const beside: string[] = [];
+    const over = new AbortController();
+    let good: Promise<void>;
+
+    /** The bundled simulator with less time: what does not end is to end within the test. */
+    beforeAll(async () => {
+      const project = join(world.directory, "hostile");
+      await mkdir(project);
+      await cp(join(BACKENDS, "statevector"), project, { recursive: true });
+      await cp(join(SDK, "platform_quantum"), join(project, "platform_quantum"), { recursive: true });
+      const file = JSON.parse(await readFile(join(project, "platform.json"), "utf8")) as object;
+      const resources = { cpu: 0.5, memory: 1 };
+      await writeFile(
+        join(project, "platform.json"),
+        JSON.stringify({
+          ...file,
+          name: "hostile",
+          backend: { id: backend_id },
+          resources,
+          timeoutSeconds: 20,
+        }),
+      );
+      await world.deploy(project);
+      const printed = await runOk([python, join(REPOSITORY, "tests/quantum/make_circuits.py")]);
+      const texts = JSON.parse(printed) as Readonly<Record<string, string>>;
+      circuits = Object.fromEntries(
+        Object.entries(texts).map(([name, text]) => [name, Buffer.from(text, "base64")]),
+      ) as Circuits;
+      await runGood();
+      zygotes = await findZygotes(world.dataDirectory);
+      good = keepRunning();
+    }, INSTALLS.timeout);
+    afterAll(async () => {
+      over.abort();
+      await good;
+    });
+
+    async function runGood(): Promise<string> {
+      const input = { pubs: [{ circuit: BELL }], shape: "counts" };
+      const { outcome, id, text } = await runJob(world, {
+        backend_id,
+        input_format: "OPEN_QASM_V3",
+        shots: 100,
+        input,
+      });
+      if (outcome !== "COMPLETED") return `${outcome} ${text}`;
+      const { body } = await quantum(world, "GET", `/jobs/${id}/result`);
+      const [pub] = body["pubs"] as readonly { readonly counts: Readonly<Record<string, number>> }[];
+      return Object.keys(pub?.counts ?? {}).join(" ");
+    }
+
+    async function keepRunning(): Promise<void> {
+      while (!over.signal.aborted) beside.push(await runGood());
+    }
+
+    test(
+      "each is refused with a code, within its limits, and tells nothing of the host",
+      { timeout: 15 * MINUTE },
+      async () => {
+        const wrong: string[] = [];
+        await forEachOf(listHostileJobs(circuits), 2, async ({ name, body, refused }) => {
+          const { outcome, text } = await runJob(world, { backend_id, ...body });
+          if (!refused.includes(outcome)) wrong.push(`${name}: ${outcome} ${text.slice(0, 300)}`);
+          if (/root:|PYTHON_TEMPLATE|gate_backend/u.test(text)) wrong.push(`${name}: ${text.slice(0, 300)}`);
+        });
+        expect(wrong).toEqual([]);
+      },
+    );
+
+    test(
+      `${MUTATIONS} broken circuits of seed ${SEED} are refused with a code that the backend has chosen, or run`,
+      { timeout: 15 * MINUTE },
+      async () => {
+        const random = createRandom(SEED);
+        const sources = [circuits.bell, circuits.gates, circuits.flow];
+        const jobs = Array.from({ length: MUTATIONS }, (_, n) =>
+          mutate(sources[n % sources.length] ?? circuits.bell, random),
+        );
+        const outcomes: Record<string, number> = {};
+        const wrong: string[] = [];
+        await forEachOf(jobs, 4, async (content) => {
+          const circuit = deflateSync(content).toString("base64");
+          const { outcome, text } = await runJob(world, {
+            backend_id,
+            input_format: "QISKIT_QPY",
+            shots: 5,
+            input: { pubs: [{ circuit }] },
+          });
+          outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+          if (!CHOSEN.has(outcome)) wrong.push(`${outcome} ${text.slice(0, 300)} ${circuit}`);
+        });
+        expect(wrong).toEqual([]);
+        expect(outcomes["CIRCUIT_INVALID"]).toBeGreaterThan(MUTATIONS / 2);
+      },
+    );
+
+    test("good jobs beside them were run all the time, by processes that have not ended", async () => {
+      const count = beside.length;
+      await expect.poll(() => beside.length).toBeGreaterThan(count);
+      expect([...new Set(beside)].filter((outcome) => outcome !== "00 11" && outcome !== "11 00")).toEqual(
+        [],
+      );
+      expect(beside.length).toBeGreaterThan(20);
+      expect(await findZygotes(world.dataDirectory)).toEqual(expect.arrayContaining([...zygotes]));
+      expect((await quantum(world, "GET", `/backends/${backend_id}`)).body).toMatchObject({
+        status: "ONLINE",
+      });
+      expect(world.platform.readLog()).not.toMatch(/"output of a zygote"|"level":(?:50|60)/u);
+    });
+  });
+});
+
+/** What a broken circuit may end with: no exception that nobody caught, no limit that had to end it. */
+const CHOSEN: ReadonlySet<string> = new Set([
+  "COMPLETED",
+  "CIRCUIT_INVALID",
+  "CIRCUIT_TOO_LARGE",
+  "CIRCUIT_FORMAT_UNSUPPORTED",
+  "TOO_MANY_QUBITS",
+  "GATE_UNSUPPORTED",
+]);

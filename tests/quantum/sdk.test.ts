@@ -1,0 +1,35 @@
+/** The tests of the quantum SDK and of the bundled backends that need no platform (`sdk/python/tests`): each is a test here. */
+import { join } from "node:path";
+import { env } from "node:process";
+import { describe, expect, test } from "vitest";
+import { REPOSITORY } from "../../tools/platform-process.ts";
+import { findPython, runPytest } from "./pytest.ts";
+import type { Outcome } from "./pytest.ts";
+
+/** The oldest Qiskit that the SDK is for, in the long run alone: `npm run test:quantum`. */
+const ENVIRONMENTS = {
+  "the newest Qiskit": undefined,
+  ...(env["PLATFORM_TEST_QUANTUM"] === "full"
+    ? { "the oldest Qiskit": join(REPOSITORY, "tests/quantum/requirements-oldest.txt") }
+    : {}),
+};
+const MISSING = "there is no environment with Qiskit";
+
+for (const [name, requirements] of Object.entries(ENVIRONMENTS)) {
+  const outcomes = await collect(requirements);
+  describe(`the quantum SDK on ${name}`, () => {
+    test.for(outcomes)("$name", ({ status, text }, { skip }) => {
+      skip(status === "skipped", text);
+      expect({ status, text }).toEqual({ status: "passed", text: "" });
+    });
+  });
+}
+
+async function collect(requirements: string | undefined): Promise<readonly Outcome[]> {
+  const found = await findPython(requirements);
+  if ("reason" in found) return [{ name: MISSING, status: "skipped", text: found.reason }];
+  const outcomes = await runPytest(found.python, ["--ignore", "tests/acceptance"]);
+  // A list that shrinks unseen would be no list of promises.
+  const ran = outcomes.filter(({ status }) => status !== "skipped").length;
+  return [...outcomes, { name: "there are tests", status: ran > 200 ? "passed" : "failed", text: "" }];
+}
