@@ -53,7 +53,7 @@ function listHeaders({ bell }: Circuits): readonly HostileJob[] {
         20,
         Array.from({ length: 40 }, () => 0xff),
       ),
-      INVALID,
+      LARGE,
     ],
   ];
   return [
@@ -62,7 +62,7 @@ function listHeaders({ bell }: Circuits): readonly HostileJob[] {
       body: job(QPY, toText(content)),
       refused,
     })),
-    { name: "QPY that is no base64", body: job(QPY, "\u0000%%%"), refused: INVALID },
+    { name: "QPY that is no base64", body: job(QPY, "\u0000%%%"), refused: LARGE },
     { name: "QPY that is empty", body: job(QPY, ""), refused: INVALID },
     { name: "QPY that is no text", body: job(QPY, { $ref: "/etc/passwd" }), refused: INPUT },
   ];
@@ -245,7 +245,7 @@ function listLarge({ bell, sweep, entangled }: Circuits): readonly HostileJob[] 
     {
       name: "nested lists of observables",
       body: observables(JSON.parse(`${"[".repeat(500)}1${"]".repeat(500)}`)),
-      refused: [...INPUT, ...INVALID],
+      refused: DOOR,
     },
     { name: "a seed beyond 2^64", body: { ...job(QPY, text), input_params: { seed: 1e25 } }, refused: INPUT },
     {
@@ -265,7 +265,7 @@ function listLarge({ bell, sweep, entangled }: Circuits): readonly HostileJob[] 
     },
     {
       name: "a loop that does not end",
-      body: job(QASM3, `${QASM3_HEAD} c[0] = measure q[0]; while (c[0] == 0) { c[0] = measure q[0]; }`),
+      body: job(QASM3, `${QASM3_HEAD} c[0] = measure q[0]; while (c[0] == false) { c[0] = measure q[0]; }`),
       refused: ["TIMEOUT"],
     },
   ];

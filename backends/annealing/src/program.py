@@ -19,7 +19,7 @@ OPTIONS = {
 
 def sample(problem):
     name = problem.named.get("sampler", "simulated-annealing")
-    if name not in OPTIONS:
+    if not isinstance(name, str) or name not in OPTIONS:
         raise refuse(f"`sampler` must be one of {', '.join(OPTIONS)}.")
     chosen = {key: value for key, value in problem.named.items() if key != "sampler"}
     for key in chosen:

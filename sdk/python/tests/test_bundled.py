@@ -16,6 +16,7 @@ from .support.needs import need_packages
 
 need_packages("qiskit", "qiskit_aer", "dimod", "dwave")
 
+import dimod  # noqa: E402
 from qiskit import QuantumCircuit  # noqa: E402
 from qiskit.circuit.library import QFTGate, UnitaryGate  # noqa: E402
 
@@ -134,6 +135,22 @@ def test_what_a_method_cannot_run_is_refused(statevector: ModuleType) -> None:
     with pytest.raises(BackendFailure) as raised:
         count(statevector, circuit, method="stabilizer")
     assert raised.value.code == "GATE_UNSUPPORTED"
+
+
+@pytest.mark.parametrize("method", ["dreams", ["statevector"], {"a": 1}, 5])
+def test_a_method_that_there_is_not_is_refused(statevector: ModuleType, method: object) -> None:
+    with pytest.raises(BackendFailure) as raised:
+        count(statevector, make_ghz(2), method=method)
+    assert raised.value.code == "INVALID_INPUT"
+
+
+@pytest.mark.parametrize("sampler", ["dreams", ["tabu"], 5])
+def test_a_sampler_that_there_is_not_is_refused(sampler: object) -> None:
+    bqm = dimod.BinaryQuadraticModel({"a": 1}, {}, 0, "SPIN").to_serializable()
+    data = {"format": "DIMOD_BQM", "bqm": bqm}
+    with pytest.raises(BackendFailure) as raised:
+        run_over_wire(load("annealing").run, data, shots=1, sampler=sampler)
+    assert raised.value.code == "INVALID_INPUT"
 
 
 def test_a_state_that_does_not_fit_is_refused_before_it_is_made(statevector: ModuleType) -> None:

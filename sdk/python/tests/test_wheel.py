@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+INFO = f"platform_quantum-{VERSION}.dist-info"
 BUILD = "import build_backend, sys; print(build_backend.build_wheel(sys.argv[1]))"
 
 
@@ -29,9 +32,9 @@ def test_it_has_types_a_licence_and_its_extras_and_needs_nothing(tmp_path: Path)
     wheel = build(tmp_path / "wheel")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        metadata = archive.read("platform_quantum-0.1.0.dist-info/METADATA").decode()
+        metadata = archive.read(f"{INFO}/METADATA").decode()
     assert "platform_quantum/py.typed" in names
-    assert "platform_quantum-0.1.0.dist-info/licenses/LICENSE" in names
+    assert f"{INFO}/licenses/LICENSE" in names
     assert not any("test" in name for name in names)
     needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist")]
     assert needed

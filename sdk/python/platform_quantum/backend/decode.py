@@ -11,9 +11,10 @@ import warnings
 import zlib
 from typing import TYPE_CHECKING
 
-from qiskit import QuantumCircuit, qasm2, qasm3, qpy
+from qiskit import QuantumCircuit, qasm2, qpy
 from qiskit.qpy import common
 
+from .declared import check_registers, read_qasm3, refuse_bits
 from .failures import (
     CIRCUIT_FORMAT_UNSUPPORTED,
     CIRCUIT_INVALID,
@@ -44,7 +45,6 @@ _CIRCUIT_AT = _HEADER.size + 2
 """Behind the encoding of symbols and the kind of program."""
 _TABLE_FROM = 16
 """The version from which a table says where the circuit begins."""
-_MAX_BITS = 1_000_000
 _MAX_NESTING = 200
 """Of brackets in OpenQASM: 50,000 take the parser of OpenQASM 3 a minute and a half."""
 _PANIC = "PanicException"
@@ -78,7 +78,7 @@ class Decoder:
             _check_claims(content)
             return _guard(lambda: _load(content), self._format)
         _check_nesting(text)
-        read = _read_qasm3 if is_qasm3 else _read_qasm2
+        read = read_qasm3 if is_qasm3 else _read_qasm2
         return _guard(lambda: read(text), self._format)
 
     def _inflate(self, text: str) -> bytes:
@@ -124,8 +124,7 @@ def _check_claims(content: bytes) -> None:
     except (struct.error, OverflowError):
         raise BackendFailure(CIRCUIT_INVALID, "The QPY file is cut off.") from None
     qubits, clbits, metadata, registers, instructions, variables = claims[3:]
-    if max(qubits, clbits) > _MAX_BITS:
-        raise BackendFailure(CIRCUIT_TOO_LARGE, f"A circuit has {_MAX_BITS:,} bits at most.")
+    refuse_bits(max(qubits, clbits))
     if max(metadata, registers, instructions, variables) > len(content):
         detail = "The QPY file says that it has more than it has."
         raise BackendFailure(CIRCUIT_INVALID, detail)
@@ -166,10 +165,7 @@ def _load(content: bytes) -> QuantumCircuit:
     return circuit
 
 
-def _read_qasm3(text: str) -> QuantumCircuit:
-    return qasm3.loads(text)
-
-
 def _read_qasm2(text: str) -> QuantumCircuit:
+    check_registers(text)
     # Without a path nothing of this host's files can be included; qelib1.inc is built in.
     return qasm2.loads(text, include_path=(), custom_instructions=qasm2.LEGACY_CUSTOM_INSTRUCTIONS)

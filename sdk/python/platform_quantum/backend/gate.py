@@ -128,6 +128,8 @@ class _Backend:
             detail = f"The circuit {pub.name!r} measures nothing."
             raise BackendFailure(failures.CIRCUIT_INVALID, detail)
         method = options.get("method", "automatic")
+        if not isinstance(method, str):
+            raise BackendFailure(failures.INVALID_INPUT, "`method` must be a text.")
         widths = self.profile.get("method_qubits") or {}
         width = widths.get(method, self.profile["qubits"])
         if circuit.num_qubits > width:

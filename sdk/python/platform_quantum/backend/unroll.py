@@ -6,6 +6,7 @@ are 2^40 operations. Loops multiply. Counting costs no more than the limit, what
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from qiskit.circuit import ControlFlowOp, ForLoopOp
@@ -28,6 +29,14 @@ _FREE = ("barrier", "delay", "measure", "reset", "store", "break_loop", "continu
 _DEFINED_IN = "qiskit.qasm2.parse"
 _STANDARD = {name: type(gate) for name, gate in get_standard_gate_name_mapping().items()}
 """Gates of a fixed width, which the transpiler turns into a few others each."""
+
+
+def _check_finite(instruction: Any) -> None:
+    """Simulators take an infinite angle, and measure something."""
+    for value in instruction.params:
+        if value.__class__ is float and not math.isfinite(value):
+            detail = f"A parameter of {instruction.name!r} is no finite number."
+            raise BackendFailure(CIRCUIT_INVALID, detail)
 
 
 class Size:
@@ -56,6 +65,7 @@ class Size:
     def _count(self, circuit: QuantumCircuit) -> int:
         total = 0
         for instruction in circuit.data:
+            _check_finite(instruction)
             total += self._count_operation(instruction.operation)
             self._looked_at += 1
             if max(total, self._looked_at) > self._limit:

@@ -199,3 +199,31 @@ def test_deep_nesting_is_refused_before_it_is_read() -> None:
     begin = time.perf_counter()
     assert refuse(text, QASM3).code == "CIRCUIT_TOO_LARGE"
     assert time.perf_counter() - begin < 1
+
+
+HEAD3 = 'OPENQASM 3.0; include "stdgates.inc";'
+
+
+@pytest.mark.parametrize(
+    ("format_name", "text"),
+    [
+        (QASM3, "OPENQASM 3.0; qubit[1000000000] q;"),
+        (QASM3, "OPENQASM 3.0; bit[1000000000] c;"),
+        (QASM3, "OPENQASM 3.0; qubit[1000 * 1000 * 1000] q;"),
+        (QASM3, f"OPENQASM 3.0; {''.join(f'bit[600000] c{n};' for n in range(2))}"),
+        (QASM3, f"{HEAD3} qubit[2] q; ctrl(1000000000) @ x q[0], q[1];"),
+        (QASM2, "OPENQASM 2.0; qreg q[1000000000];"),
+        (QASM2, "OPENQASM 2.0; creg// [1];\n c // [1];\n[ 1000000000 ];"),
+        (QASM2, f"OPENQASM 2.0; {''.join(f'creg c{n}[600000];' for n in range(2))}"),
+        (QASM2, "OPENQASM 2.0; gate g a { U(0,0,0) a; } qreg q[1000000000];"),
+        (QASM2, f"OPENQASM 2.0; qreg q[{'9' * 5000}];"),
+    ],
+)
+def test_bits_are_counted_before_they_are_made(format_name: str, text: str) -> None:
+    assert refuse(text, format_name).code == "CIRCUIT_TOO_LARGE"
+
+
+def test_registers_of_a_circuit_are_not_taken_for_more_than_they_are() -> None:
+    text = "OPENQASM 2.0; qreg q[3]; // qreg r[1000000000];\n creg c[3]; measure q -> c;"
+    assert decode(text, QASM2).num_qubits == 3
+    assert decode(f"{HEAD3} qubit[1 + 2] q; h q;", QASM3).num_qubits == 3

@@ -159,3 +159,10 @@ def test_definitions_that_are_nested_too_deeply_are_refused() -> None:
     circuit = QuantumCircuit(1)
     circuit.append(gate, [0])
     assert refuse(circuit) == "CIRCUIT_TOO_LARGE"
+
+
+@pytest.mark.parametrize("angle", ["9^9^9^9^9", "1e999", "-1e999"])
+def test_an_angle_that_is_not_finite_is_refused(angle: str) -> None:
+    head = 'OPENQASM 2.0; include "qelib1.inc"; gate g(a) q { rx(a) q; } qreg q[1];'
+    for gate in ("rx", "g"):
+        assert refuse(qasm2.loads(f"{head} {gate}({angle}) q[0];")) == "CIRCUIT_INVALID"
