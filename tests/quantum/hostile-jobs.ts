@@ -62,7 +62,7 @@ function listHeaders({ bell }: Circuits): readonly HostileJob[] {
       body: job(QPY, toText(content)),
       refused,
     })),
-    { name: "QPY that is no base64", body: job(QPY, "\u0000%%%"), refused: LARGE },
+    { name: "QPY that is no base64", body: job(QPY, "\u0000%%%"), refused: INVALID },
     { name: "QPY that is empty", body: job(QPY, ""), refused: INVALID },
     { name: "QPY that is no text", body: job(QPY, { $ref: "/etc/passwd" }), refused: INPUT },
   ];

@@ -7,6 +7,7 @@ import { REPOSITORY } from "../../tools/platform-process.ts";
 import { runOk } from "../clients/tools.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
+import { prepareFolder, readSnippets, runSnippet } from "./guide.ts";
 import { listHostileJobs } from "./hostile-jobs.ts";
 import type { Circuits } from "./hostile-jobs.ts";
 import { forEachOf, quantum, runJob } from "./jobs.ts";
@@ -28,6 +29,7 @@ const BELL =
 const found = await findPython();
 const python = "python" in found ? found.python : "";
 const missing = "reason" in found ? found.reason : null;
+const snippets = await readSnippets();
 const bundled = await readdir(BACKENDS);
 const acceptance = (await readdir(join(SDK, "tests/acceptance"))).filter((name) => name.startsWith("test_"));
 
@@ -49,6 +51,15 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
     };
   });
   afterAll(() => world?.close());
+
+  /** Of a snippet. The login is the one that the first snippet stores: Python gets no token. */
+  function readOptions(language: string) {
+    const { PLATFORM_PERSONAL_ACCESS_TOKEN: token = "", ...others } = environment;
+    const folder = join(world.directory, "guide");
+    const own = { ...others, PLATFORM_CONFIG_DIR: join(folder, "config"), PYTHONPATH: SDK };
+    const withToken = { ...own, PLATFORM_PERSONAL_ACCESS_TOKEN: token };
+    return { folder, python, environment: language === "sh" ? withToken : own };
+  }
 
   async function cli(...args: readonly string[]): Promise<unknown> {
     const { code, stdout, stderr } = await world.cli(world.directory, ...args, "--json");
@@ -117,6 +128,21 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
       expect(printed).toMatch(/^\{'(?:00|11)': \d+, '(?:00|11)': \d+\}\n$/u);
     },
   );
+
+  describe("the guide", () => {
+    beforeAll(() => prepareFolder(join(world.directory, "guide")));
+
+    test.for(snippets)("$name runs", INSTALLS, async (snippet) => {
+      const printed = await runSnippet(snippet, readOptions(snippet.language));
+      // Each shows something; a file shows nothing by itself.
+      expect(printed.trim() === "").toBe(!["sh", "python"].includes(snippet.language));
+    });
+
+    test("all kinds of snippets are there", () => {
+      const kinds = new Set(snippets.map(({ language }) => language));
+      expect([...kinds].toSorted()).toEqual(["backend", "json", "python", "qasm", "sh"]);
+    });
+  });
 
   describe("hostile jobs", () => {
     const backend_id = "sim.hostile";

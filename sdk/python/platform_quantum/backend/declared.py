@@ -1,4 +1,4 @@
-"""Bits that a text declares, counted before any is made: Qiskit ends the process where memory does."""
+"""Bits that a text declares, counted before any is made: Qiskit would end the process first."""
 
 from __future__ import annotations
 
