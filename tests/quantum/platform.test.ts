@@ -1,8 +1,10 @@
 /** One platform with every bundled backend: the command line, the tests of the SDK that need a platform, its wheel, and jobs that are hostile. */
 import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { env } from "node:process";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { env, stdout } from "node:process";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createDemoCli } from "../../tools/demo/demo-cli.ts";
+import { runQuantum } from "../../tools/demo/quantum.ts";
 import { REPOSITORY } from "../../tools/platform-process.ts";
 import { runOk } from "../clients/tools.ts";
 import { createWorld } from "../support/world.ts";
@@ -128,6 +130,24 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
       expect(printed).toMatch(/^\{'(?:00|11)': \d+, '(?:00|11)': \d+\}\n$/u);
     },
   );
+
+  test("the demo divides the graph of the example", async () => {
+    const printed: string[] = [];
+    vi.spyOn(stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
+    const demo = createDemoCli(join(world.directory, "demo"), world.platform.apiUrl);
+    try {
+      await demo("login", "-t", world.login.personalAccessToken);
+      await runQuantum(demo);
+    } finally {
+      vi.restoreAllMocks();
+    }
+    const text = printed.join("");
+    expect(text).toMatch(/platform quantum run +COMPLETED, 1000 shots in \d+ ms\n/u);
+    const [, best, average] =
+      /the largest cut: (\d+) of 12 edges; ([\d.]+) on average, 6 by chance\n/u.exec(text) ?? [];
+    expect(Number(best)).toBe(10);
+    expect(Number(average)).toBeGreaterThan(8.5);
+  });
 
   describe("the guide", () => {
     beforeAll(() => prepareFolder(join(world.directory, "guide")));

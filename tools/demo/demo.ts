@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import process, { argv, exit, stderr, stdout } from "node:process";
+import { parseArgs } from "node:util";
 import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import { expectOk, request } from "../platform-client.ts";
@@ -10,6 +11,7 @@ import type { PlatformProcess } from "../platform-process.ts";
 import { findCustomer } from "./customer.ts";
 import { createDemoCli } from "./demo-cli.ts";
 import { PLAN, provide } from "./provide.ts";
+import { runQuantum } from "./quantum.ts";
 import { announce, remark, report } from "./report.ts";
 import { use } from "./use.ts";
 
@@ -18,8 +20,13 @@ const API_PORT = 8090;
 /** What a shell reports for a program that Ctrl-C ended. */
 const SIGNALLED = 130;
 
+const { values: flags, positionals } = parseArgs({
+  args: argv.slice(2),
+  options: { quantum: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
 /** The one argument, if any: where to keep the demo's data. */
-const dataDirectory = resolve(argv[2] ?? join(REPOSITORY, "data", "demo"));
+const dataDirectory = resolve(positionals[0] ?? join(REPOSITORY, "data", "demo"));
 let isStopping = false;
 
 async function main(): Promise<void> {
@@ -91,7 +98,12 @@ async function show(platform: PlatformProcess, startAgain: string): Promise<void
   const { apiUrl, gatewayUrl } = platform;
   const provider = await platform.readLogin();
   announce("The first user of the platform provides a service:");
-  await provide(createDemoCli(findConfigDirectory("provider"), apiUrl), provider.personalAccessToken);
+  const providerCli = createDemoCli(findConfigDirectory("provider"), apiUrl);
+  await provide(providerCli, provider.personalAccessToken);
+  if (flags.quantum) {
+    announce("... and runs a circuit on a simulator of the organisation:");
+    await runQuantum(providerCli);
+  }
 
   announce("Ada, of another organisation, uses it:");
   const customerFile = join(dataDirectory, "customer.json");
