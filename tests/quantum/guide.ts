@@ -5,7 +5,7 @@ import { REPOSITORY } from "../../tools/platform-process.ts";
 import { runOk } from "../clients/tools.ts";
 
 /** The page whose snippets are run. */
-export const GUIDE = join(REPOSITORY, "docs/guide/quantum.md");
+const GUIDE = join(REPOSITORY, "docs/guide/quantum.md");
 const CLI = join(REPOSITORY, "packages/cli/bin/platform.js");
 /** What is no program by itself, but a file, which a later snippet uses. */
 const FILES: Readonly<Record<string, string>> = {
