@@ -192,6 +192,20 @@ const EntrySchema = Type.Object(
 /** All that is shown of a service before one subscribes. */
 export type MarketplaceEntry = Static<typeof EntrySchema>;
 
+const CallableVersionSchema = Type.Object(
+  {
+    version: VersionNumber,
+    inputSchema: Nullable(JsonObject("JSON Schema"), {
+      description: "JSON Schema of its input; null: it has none",
+    }),
+    outputSchema: Nullable(JsonObject("JSON Schema"), {
+      description: "JSON Schema of its result; null: it has none",
+    }),
+    exampleInput: Details.exampleInput,
+  },
+  { title: "CallableVersion", description: "What callers need to know of a version" },
+);
+
 const ClientLanguageSchema = StringEnum(["java", "javascript", "python"], {
   title: "ClientLanguage",
   description: "Language of the client",
@@ -263,6 +277,16 @@ export const MARKETPLACE_API = {
       "What is shown before one subscribes: description, plans, versions, schemas; nothing of its code.",
     params: KeyParams,
     responses: { 200: { description: "Service", schema: EntrySchema } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
+  getCallableVersion: {
+    ...READS,
+    path: "/marketplace/{key}/versions/{version}",
+    summary: "Get what callers need to know of a version",
+    description:
+      "Schemas of input and result, and an input to try; nothing of its code. Of the same services as `downloadClient`, also where a service was withdrawn and a subscription to it goes on.",
+    params: ClientParams,
+    responses: { 200: { description: "Version", schema: CallableVersionSchema } },
     problems: ["SERVICE_NOT_FOUND"],
   },
   downloadClient: {

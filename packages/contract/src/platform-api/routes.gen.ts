@@ -67,6 +67,7 @@ export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route &
   putListing: { method: "PUT", path: "/services/{key}/listing", bodyMode: "json", answerMode: "json", allows: "edit", audit: "listing.put" },
   listMarketplace: { method: "GET", path: "/marketplace", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
   getMarketplaceEntry: { method: "GET", path: "/marketplace/{key}", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  getCallableVersion: { method: "GET", path: "/marketplace/{key}/versions/{version}", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
   downloadClient: { method: "GET", path: "/marketplace/{key}/versions/{version}/clients/{language}", bodyMode: "none", answerMode: "content", allows: "read", audit: null },
   downloadOpenApi: { method: "GET", path: "/marketplace/{key}/versions/{version}/openapi.json", bodyMode: "none", answerMode: "content", allows: "read", audit: null },
   listApplications: { method: "GET", path: "/applications", bodyMode: "none", answerMode: "json", allows: "read", audit: null },

@@ -1,8 +1,15 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
-import { createTestUser, insertTestVersion } from "../testing/fixtures.ts";
+import {
+  createTestClient,
+  createTestPlan,
+  createTestService,
+  createTestUser,
+  insertTestVersion,
+} from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
@@ -26,9 +33,9 @@ afterAll(async () => {
   await home?.close();
 });
 
-const get = (user: TestUser, path: string, headers: Record<string, string> = {}) =>
+const get = (user: TestUser, path: string, headers: Record<string, string> = {}, service = key) =>
   instance.api.inject({
-    url: `/api/marketplace/${key}/versions/${path}`,
+    url: `/api/marketplace/${service}/versions/${path}`,
     headers: { authorization: `Bearer ${user.token}`, "x-organizationid": user.organisationId, ...headers },
   });
 
@@ -69,4 +76,30 @@ test("a version or a language that there is not is refused", async () => {
   expect((await get(owner, "9.9.9/clients/python")).json()).toMatchObject({ code: "SERVICE_NOT_FOUND" });
   const answer = await get(owner, "1.0.0/clients/cobol");
   expect([answer.statusCode, answer.json<{ code: string }>().code]).toEqual([400, "INVALID_INPUT"]);
+});
+
+test("whoever has subscribed reads the schemas of any version, also when the service is withdrawn; others do not", async () => {
+  const service = await createTestService(instance, owner, "sums");
+  const { serviceKey } = service;
+  const inputSchema = parseExactNumbers('{"enum": [12345678901234567890]}') as Record<string, unknown>;
+  await insertTestVersion(home.database, { serviceKey, version: "2.0.0", inputSchema });
+  const read = async (user: TestUser, version: string) =>
+    (await get(user, version, {}, serviceKey)).json<Record<string, unknown>>();
+  expect(await read(stranger, "1.0.0")).toMatchObject({ code: "SERVICE_NOT_FOUND" });
+  await createTestPlan(instance, owner, service);
+  await instance.stores.services.publish(owner.organisationId, serviceKey, "marketplace");
+  await createTestClient(instance, stranger, service);
+  await instance.stores.services.publish(owner.organisationId, serviceKey, null);
+  expect(await read(stranger, "1.0.0")).toEqual({
+    version: "1.0.0",
+    inputSchema: {
+      type: "object",
+      properties: { data: { type: "object", properties: { n: { type: "integer" } } } },
+    },
+    outputSchema: null,
+    exampleInput: null,
+  });
+  expect((await get(stranger, "2.0.0", {}, serviceKey)).body).toContain('"enum":[12345678901234567890]');
+  expect(await read(stranger, "3.0.0")).toMatchObject({ code: "SERVICE_NOT_FOUND" });
+  expect(await read(await createTestUser(instance), "1.0.0")).toMatchObject({ code: "SERVICE_NOT_FOUND" });
 });

@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { withoutExactNumbers } from "@platform/contract/exact-number";
 import type { MARKETPLACE_API } from "@platform/contract/platform-api/marketplace";
 import { Problem } from "@platform/contract/problems";
 import type { OperationHandlers } from "@platform/engine/http/types";
@@ -12,13 +13,13 @@ export interface ClientDeps {
   readonly clientPackages: ClientPackages;
 }
 
-/** Handlers of what callers download to call a service: clients, and the document for other generators. */
+/** Handlers of what callers need to call a service: schemas, clients, and the document for other generators. */
 export function createClientHandlers({
   marketplace,
   clientPackages,
 }: ClientDeps): Pick<
   OperationHandlers<typeof MARKETPLACE_API, PlatformCaller>,
-  "downloadClient" | "downloadOpenApi"
+  "getCallableVersion" | "downloadClient" | "downloadOpenApi"
 > {
   const find = async (
     { organisationId }: PlatformCaller,
@@ -29,16 +30,20 @@ export function createClientHandlers({
     return found;
   };
   return {
+    getCallableVersion: async ({ caller, params }) => {
+      const { version, inputSchema, outputSchema, exampleInput } = await find(caller, params);
+      return { status: 200, body: { version, inputSchema, outputSchema, exampleInput } };
+    },
     downloadClient: async ({ caller, params }) => {
       const { language } = params;
       const found = await find(caller, params);
-      const made = await clientPackages.getClient(caller, found, language);
+      const made = await clientPackages.getClient(caller, withoutExactNumbers(found), language);
       const name = `${found.service}-${found.version}-${language}.zip`;
       return { status: 200, body: { content: toContent(made), type: "application/zip", name } };
     },
     downloadOpenApi: async ({ caller, params }) => {
       const found = await find(caller, params);
-      const made = clientPackages.getOpenApi(found);
+      const made = clientPackages.getOpenApi(withoutExactNumbers(found));
       const name = `${found.service}-${found.version}-openapi.json`;
       return { status: 200, body: { content: toContent(made), type: "application/json", name } };
     },

@@ -76,6 +76,7 @@ getListing                -      -     yes    yes        yes   yes  yes yes    y
 putListing                -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 listMarketplace           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 getMarketplaceEntry       -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+getCallableVersion        -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 downloadClient            -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 downloadOpenApi           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 listVersions              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

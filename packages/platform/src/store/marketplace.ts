@@ -65,7 +65,7 @@ export interface EntryRecord extends CardRecord, Pick<ListingTerms, "contact" | 
   readonly subscriptions: readonly OwnSubscription[];
 }
 
-/** A version as its clients need it: nothing of its code. */
+/** A version as its clients need it: nothing of its code. Schemas and example have all digits of their numbers (`ExactNumber`). */
 export interface ClientVersionRecord {
   readonly serviceKey: string;
   /** Name of the service. */
@@ -94,6 +94,9 @@ export interface MarketplaceStore {
 
 const MAX_SHOWN = 100;
 
+/** Columns of jsonb that are read as text. */
+type ExactParts = "exampleInput" | "inputSchema" | "outputSchema";
+
 async function findForClient(
   database: Database,
   organisationId: string,
@@ -101,9 +104,11 @@ async function findForClient(
   version: string,
 ): Promise<ClientVersionRecord | null> {
   if (!isUuid(serviceKey)) return null;
-  const [row] = await database.query<ClientVersionRecord>({
-    text: `select s.key as "serviceKey", s.name as service, $3 as version, v.input_schema as "inputSchema",
-        v.output_schema as "outputSchema", l.example_input as "exampleInput"
+  const [row] = await database.query<
+    Omit<ClientVersionRecord, ExactParts> & Readonly<Record<ExactParts, string | null>>
+  >({
+    text: `select s.key as "serviceKey", s.name as service, $3 as version, v.input_schema::text as "inputSchema",
+        v.output_schema::text as "outputSchema", l.example_input::text as "exampleInput"
       from version v join service s on s.key = v.service_key join organisation o on o.id = s.organisation_id
       left join listing l on l.service_key = s.key
       where s.key = $2 and concat_ws('.', v.major, v.minor, v.patch) = $3 and o.deleted_at is null and (
@@ -118,8 +123,9 @@ async function findForClient(
   if (row === undefined) return null;
   return {
     ...row,
-    inputSchema: readStoredSchema(row.inputSchema),
-    outputSchema: readStoredSchema(row.outputSchema),
+    exampleInput: readExact(row.exampleInput) as ClientVersionRecord["exampleInput"],
+    inputSchema: readStoredSchema(readExact(row.inputSchema)),
+    outputSchema: readStoredSchema(readExact(row.outputSchema)),
   };
 }
 
@@ -132,8 +138,6 @@ export function createMarketplaceStore(database: Database): MarketplaceStore {
       findForClient(database, organisationId, serviceKey, version),
   };
 }
-
-type ExactParts = "exampleInput" | "inputSchema" | "outputSchema";
 
 interface OfferRow
   extends
