@@ -1,13 +1,36 @@
 import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
+import { findBarriers, findCutText } from "./support/axe.ts";
 import { inviteMember } from "./support/members.ts";
-import { openConsole } from "./support/open-console.ts";
+import { openConsole, WIDTHS } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
+const ADDING = `
+def run(data: dict[str, int]) -> int:
+    """Adds up."""
+    print("adds <img src=x onerror=alert(1)> up")
+    return sum(data.values())
+`;
+
 let world: ConsoleWorld;
+/** Of the first login's organisation, in the marketplace. */
+let serviceKey: string;
 beforeAll(async () => {
   world = await openConsole();
+  ({ serviceKey } = await world.deploy(await world.createProject("adding", ADDING)));
+  const calls = [
+    ["PUT", "/listing", { title: "Adding", exampleInput: { data: { a: 1, b: 2 } } }],
+    ["PUT", "/plans/once", { name: "once", limits: { perMonth: 1 } }],
+    ["PUT", "/plans/slowly", { name: "slowly", limits: { perMinute: 1 } }],
+    ["PUT", "/plans/freely", { name: "freely" }],
+    ["POST", "/publish", { scope: "marketplace" }],
+  ] as const;
+  for (const [method, path, body] of calls) {
+    const { status } = await world.api(method, `/services/${serviceKey}${path}`, body);
+    if (status >= 300) throw new Error(`${method} ${path} was answered ${status}`);
+  }
 });
 afterAll(() => world.close());
 
@@ -143,4 +166,114 @@ test("a viewer sees the pages, and the buttons say why they do nothing", async (
     "true",
   );
   expect(complaints).toEqual([]);
+});
+
+/** What is in a text field of the page, as JSON. */
+async function readJson(page: Page, name: string): Promise<unknown> {
+  return JSON.parse(await page.getByRole("textbox", { name }).inputValue()) as unknown;
+}
+
+/** A subscription of a new application. */
+async function subscribe(organization: string, name: string, planId: string) {
+  const { id: applicationId } = await call<{ id: string }>(organization, "POST", "/applications", { name });
+  const body = { applicationId, serviceKey, planId };
+  const { id } = await call<{ id: string }>(organization, "POST", "/subscriptions", body);
+  return { id, applicationId };
+}
+
+test("a subscription is tried as its application: result and log are beside the form, it counts for the plan, and what the plan does not have is said there", async () => {
+  const { id, slug } = await world.createOrganisation("Trying");
+  const { id: subscription, applicationId } = await subscribe(id, "caller", "once");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/marketplace/${serviceKey}`);
+  await page.getByRole("link", { name: "Try it as caller" }).click();
+  await page.getByRole("heading", { level: 1, name: "Try adding" }).waitFor();
+  await page.getByText("Runs as the application caller, and counts for its plan, once.").waitFor();
+  await page.getByText("0 of 1", { exact: true }).waitFor();
+
+  const data = page.getByRole("textbox", { name: "data" });
+  const run = page.getByRole("button", { name: "Run", exact: true });
+  await expect.poll(() => readJson(page, "data")).toEqual({ a: 1, b: 2 });
+  await data.fill('{"a": 4711, "b": "two"}');
+  await run.click();
+  await page.getByText("/data/b must be integer").waitFor();
+  await data.fill('{"a": 4711, "b": 12345678901234567890}');
+  await run.click();
+  const execution = page.getByRole("region", { name: "Execution", exact: true });
+  const result = execution.getByRole("textbox", { name: "Result" });
+  await expect.poll(() => result.textContent()).toContain("12345678901234572601");
+  await execution
+    .getByRole("log", { name: "Log" })
+    .getByText("adds <img src=x onerror=alert(1)> up")
+    .waitFor();
+  await page.getByText("1 of 1", { exact: true }).waitFor();
+  const found: string[] = [];
+  for (const width of [WIDTHS.narrow, WIDTHS.wide]) {
+    await page.setViewportSize({ width, height: 900 });
+    found.push(...(await findBarriers(page)), ...(await findCutText(page)));
+  }
+  expect(found).toEqual([]);
+  const { items } = await call<{ items: readonly unknown[] }>(id, "GET", "/executions");
+  expect(items).toEqual([
+    expect.objectContaining({
+      kind: "outgoing",
+      subscriptionId: subscription,
+      application: { id: applicationId, name: "caller" },
+    }),
+  ]);
+
+  await run.click();
+  const refusal = page.getByRole("alert").filter({ hasText: "nothing was started" });
+  await refusal.getByText("QUOTA_EXCEEDED").waitFor();
+  await refusal.getByText("What was entered stays. Another plan has other limits.").waitFor();
+  expect(await data.inputValue()).toContain("12345678901234567890");
+  await call(id, "PUT", `/subscriptions/${subscription}`, { planId: "slowly" });
+  await run.click();
+  await refusal.waitFor({ state: "detached" });
+  await run.click();
+  await refusal.getByText("RATE_LIMITED").waitFor();
+  await refusal.getByText(/The plan has 1 starts a minute\. Try again in \d+ s\./u).waitFor();
+  expect(complaints.filter((text) => !/status of 4(?:00|29)/u.test(text))).toEqual([]);
+});
+
+test("the input of what a subscription has started is begun with, that of others is not, and a paused subscription says why it starts nothing", async () => {
+  const { id, slug } = await world.createOrganisation("Trying again");
+  const start = async (name: string) => {
+    const { id: sid, applicationId } = await subscribe(id, name, "freely");
+    const body = { data: { [name]: 12 } };
+    const path = `/subscriptions/${sid}/executions`;
+    const { id: started } = await call<{ id: string }>(id, "POST", path, body);
+    return { sid, path: `/o/${slug}/applications/${applicationId}/subscriptions/${sid}`, started };
+  };
+  const [one, other] = [await start("one"), await start("other")];
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/executions/${one.started}?tab=input`);
+  await page.getByRole("link", { name: "Edit and run" }).click();
+  await page.getByRole("heading", { level: 1, name: "Try adding" }).waitFor();
+  await page.getByText("It begins with the input of").waitFor();
+  expect(await readJson(page, "data")).toEqual({ one: 12 });
+  await page.getByRole("button", { name: "Example again" }).click();
+  expect(await readJson(page, "data")).toEqual({ a: 1, b: 2 });
+  await open(`${one.path}/try?from=${other.started}`);
+  await page.getByText("It was not started here. The form begins with the example.").waitFor();
+  expect(await readJson(page, "data")).toEqual({ a: 1, b: 2 });
+
+  await open(one.path);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Resume" }).waitFor();
+  await page.getByRole("link", { name: "Try it" }).click();
+  await page.getByRole("heading", { level: 1, name: "Try adding" }).waitFor();
+  await page.getByText("The subscription is paused", { exact: true }).waitFor();
+  const run = page.getByRole("button", { name: "Run", exact: true });
+  expect(await run.getAttribute("aria-disabled")).toBe("true");
+  await run.hover();
+  await page.getByRole("tooltip").getByText("starts are refused until it is resumed").waitFor();
+  expect(complaints).toEqual([]);
+
+  // Paused by somebody else, while it is tried.
+  await open(`${other.path}/try`);
+  await expect.poll(() => readJson(page, "data")).toEqual({ a: 1, b: 2 });
+  await call(id, "PUT", `/subscriptions/${other.sid}`, { status: "PAUSED" });
+  await run.click();
+  await page.getByRole("alert").getByText("The subscription starts nothing now").waitFor();
 });

@@ -292,6 +292,7 @@ test("a viewer sees every page, no button of theirs is refused, and each that is
     "/o/$org/marketplace/$key": `marketplace/${service}`,
     "/o/$org/applications/$id": `applications/${application["id"]}`,
     "/o/$org/applications/$id/subscriptions/$sid": `applications/${application["id"]}/subscriptions/${subscription["id"]}`,
+    "/o/$org/applications/$id/subscriptions/$sid/try": `applications/${application["id"]}/subscriptions/${subscription["id"]}/try`,
     "/o/$org/data-pools/$id": `data-pools/${pool["id"]}`,
     "/o/$org/executions/$id": `executions/${job["id"]}`,
     "/o/$org/executions/compare": `executions/compare?a=${job["id"]}&b=${job["id"]}`,

@@ -75,7 +75,7 @@ test("a ZIP file of platform compress becomes a live version, with its build log
   expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
 });
 
-test("a service is tried with the example of its project, a wrong type is refused at its field, and no digit is lost", async () => {
+test("a service is tried with the example of its project, a wrong type is refused at its field, and no digit is lost, nor when its input is begun with again", async () => {
   const { page, open, complaints } = await world.visit();
   const { body: me } = await world.api<{ readonly organization: { readonly slug: string } }>("GET", "/me");
   const { slug } = me.organization;
@@ -112,6 +112,9 @@ test("a service is tried with the example of its project, a wrong type is refuse
   await page.getByRole("button", { name: "Run" }).click();
   await page.waitForURL(/\/executions\/[0-9a-f-]{36}/u);
   await page.getByText("12345678901234567890").first().waitFor();
+  await page.getByRole("tab", { name: "Input" }).click();
+  await page.getByRole("link", { name: "Edit and run" }).click();
+  await expect.poll(() => number.inputValue()).toBe("12345678901234567890");
   expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
 });
 

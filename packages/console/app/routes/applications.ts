@@ -64,5 +64,22 @@ const subscription = createRoute({
   ),
 });
 
+const trySearch = search({ version: text(), from: text() });
+
+const trySubscription = createRoute({
+  getParentRoute: () => organisation,
+  path: "applications/$id/subscriptions/$sid/try",
+  validateSearch: trySearch,
+  loader: ({ context: { load }, params: { id, sid } }) =>
+    Promise.all([
+      load(q("getApplication", { params: { id } })),
+      load(q("getSubscription", { params: { id: sid } })),
+    ]),
+  component: lazyRouteComponent(
+    () => import("../pages/applications/try-subscription-page.tsx"),
+    "TrySubscriptionPage",
+  ),
+});
+
 /** Applications, their keys and subscriptions. */
-export const applicationRoutes = [applications, application, subscription] as const;
+export const applicationRoutes = [applications, application, subscription, trySubscription] as const;

@@ -29,7 +29,7 @@ const newService = createRoute({
   component: lazyRouteComponent(() => import("../pages/services/new-service-page.tsx"), "NewServicePage"),
 });
 
-const trySearch = search({ version: text() });
+const trySearch = search({ version: text(), from: text() });
 
 const tryService = createRoute({
   getParentRoute: () => organisation,

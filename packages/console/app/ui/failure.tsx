@@ -1,4 +1,5 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import { explainError } from "../api/explain-error.ts";
 import { CopyLine } from "./copy-button.tsx";
 
@@ -8,10 +9,12 @@ interface FailureProps {
   readonly title?: string;
   /** Absent where trying again is of no use. */
   readonly retry?: () => void;
+  /** What to do, where the page knows. */
+  readonly children?: ReactNode;
 }
 
 /** What failed, in the place of what failed. */
-export function Failure({ error, title: known, retry }: FailureProps) {
+export function Failure({ error, title: known, retry, children }: FailureProps) {
   const { title: explained, detail, code, requestId } = explainError(error);
   const title = known ?? explained;
   return (
@@ -20,6 +23,7 @@ export function Failure({ error, title: known, retry }: FailureProps) {
         <Text fz="sm" c="var(--mantine-color-text)">
           {detail}
         </Text>
+        {children}
         {(code !== undefined || requestId !== undefined) && (
           <Group gap="md">
             {code !== undefined && <span className="mono">{code}</span>}

@@ -5,6 +5,7 @@ import { useChange } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { Can } from "../../ui/can.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
+import { ButtonLink } from "../../ui/link.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { EndSubscription } from "./end-subscription.tsx";
@@ -33,6 +34,15 @@ export function SubscriptionActions({ of: subscription }: { readonly of: Subscri
           navigate({ to: "/o/$org/applications/$id", params: { org, id: applicationId }, search: {} })
         }
       />
+      <Can op="startSubscriptionExecution" unless={unless}>
+        <ButtonLink
+          to="/o/$org/applications/$id/subscriptions/$sid/try"
+          params={{ org, id: applicationId, sid: id }}
+          variant="default"
+        >
+          Try it
+        </ButtonLink>
+      </Can>
       <Can op="putSubscription" unless={unless}>
         <Button variant="default" loading={change.isRunning} onClick={turn}>
           {isPaused ? "Resume" : "Pause"}

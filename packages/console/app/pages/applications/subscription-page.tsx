@@ -1,4 +1,4 @@
-import { Alert, Badge, Group, Stack, Text, Title } from "@mantine/core";
+import { Group, Stack, Text, Title } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import type { MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
@@ -14,7 +14,8 @@ import { AppLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { Time } from "../../ui/time.tsx";
 import { describePrice, listLimits } from "../../util/plan-words.ts";
-import { QuotaUse } from "./plan-use.tsx";
+import { describeUse } from "./plan-use.tsx";
+import { Ended, Standing } from "./standing.tsx";
 import { SubscriptionActions } from "./subscription-actions.tsx";
 
 const route = getRouteApi("/in/o/$org/applications/$id/subscriptions/$sid");
@@ -53,36 +54,9 @@ export function SubscriptionPage() {
   );
 }
 
-function Standing({ of: { status, isOffered } }: { readonly of: Subscription }) {
-  return (
-    <>
-      {status === "PAUSED" && <Badge>Paused</Badge>}
-      {status === "ENDED" && <Badge>Ended by the provider</Badge>}
-      {!isOffered && <Badge>Withdrawn</Badge>}
-    </>
-  );
-}
-
-/** What the provider said, and what still works. */
-function Ended({ of: { endedAt, endReason } }: { readonly of: Subscription }) {
-  if (endedAt === null) return null;
-  return (
-    <Alert variant="light" color="red" title="The provider has ended this subscription">
-      <Stack gap="xs">
-        <Text style={{ overflowWrap: "anywhere" }}>Reason: {endReason}</Text>
-        <Text>
-          Since <Time at={endedAt} />, starts are refused with SUBSCRIPTION_ENDED. What was started before
-          goes on: states, results and logs can be read as before, and executions cancelled, until the
-          subscription is removed. Schedules of it start nothing.
-        </Text>
-      </Stack>
-    </Alert>
-  );
-}
-
 function SubscriptionFacts({ of: one }: { readonly of: Subscription }) {
   const { org, id } = route.useParams();
-  const { serviceKey: key, serviceName, isOffered, plan, quota, concurrency } = one;
+  const { serviceKey: key, serviceName, isOffered, plan } = one;
   return (
     <Facts
       of={{
@@ -95,16 +69,7 @@ function SubscriptionFacts({ of: one }: { readonly of: Subscription }) {
         ),
         Version: one.version ?? "the highest live one",
         Plan: plan === null ? "none is needed within the organisation" : <Terms of={plan} />,
-        "Used this month":
-          quota === null ? undefined : (
-            <div style={{ maxWidth: 260 }}>
-              <QuotaUse of={one} />
-              <Text fz="xs" c="dimmed">
-                begins again <Time at={quota.resetsAt} />
-              </Text>
-            </div>
-          ),
-        "Wait or run": concurrency === null ? undefined : `${concurrency.used} of ${concurrency.limit}`,
+        ...describeUse(one),
         Logs: one.sharesLogs ? "the provider may read them" : "are not shown to the provider",
         Since: <Time at={one.createdAt} />,
         Executions: (

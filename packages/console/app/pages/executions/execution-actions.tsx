@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { refuseReplay, toReplay } from "../../execution/advice.ts";
-import { useChange, useReadAll } from "../../api/queries.ts";
+import { useReadAll } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import type { Execution } from "../../execution/advice.ts";
-import { ConfirmButton } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
+import { CancelExecution } from "./cancel-execution.tsx";
 import { ReplayLocally } from "./replay-locally.tsx";
 import { RunAgain } from "./run-again.tsx";
 
@@ -14,11 +14,7 @@ const route = getRouteApi("/in/o/$org/executions/$id");
 
 /** What can be done with an execution. */
 export function ExecutionActions({ execution }: { readonly execution: Execution }) {
-  const { id, kind, terminal, isCancelRequested } = execution;
-  const cancel = useChange("cancelExecutions", {
-    done: "It is being cancelled.",
-    refresh: ["getExecution", "listExecutions", "countExecutions"],
-  });
+  const { id, kind, terminal } = execution;
   return (
     <>
       <CopyAs
@@ -33,17 +29,7 @@ export function ExecutionActions({ execution }: { readonly execution: Execution 
       {kind !== "incoming" && execution.status !== "SUCCEEDED" && terminal && (
         <CompareWithLast execution={execution} />
       )}
-      {kind !== "incoming" && !terminal && (
-        <ConfirmButton
-          op="cancelExecutions"
-          label={isCancelRequested ? "Cancelling" : "Cancel"}
-          question="Cancel this execution?"
-          shortcut="c"
-          run={() => cancel.run({ body: { ids: [id] } })}
-        >
-          What waits ends at once, what runs within seconds. What its code has done already stays done.
-        </ConfirmButton>
-      )}
+      <CancelExecution execution={execution} shortcut="c" />
       <ReplayLocally execution={execution} />
       {kind !== "incoming" && <RunAgain execution={execution} shortcut="r" />}
     </>

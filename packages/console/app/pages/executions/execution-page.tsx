@@ -1,6 +1,8 @@
+import { Group, Stack } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { q, REFRESH_MS, useLoaded } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
+import type { Execution } from "../../execution/advice.ts";
 import { ExplainWaiting } from "../../execution/explain-waiting.tsx";
 import { StateBadge } from "../../execution/state-badge.tsx";
 import { Timeline } from "../../execution/timeline.tsx";
@@ -14,6 +16,7 @@ import { FailureNote } from "./failure-note.tsx";
 import { FilesTab } from "./files-tab.tsx";
 import { LogTab } from "./log-tab.tsx";
 import { ReportedProgress } from "./reported-progress.tsx";
+import { RunEdited } from "./run-edited.tsx";
 import { TextTab } from "./text-tab.tsx";
 
 const route = getRouteApi("/in/o/$org/executions/$id");
@@ -55,7 +58,7 @@ function OneExecution({ id }: { readonly id: string }) {
         label="Parts of the execution"
         tabs={[
           { id: "result", label: "Result", content: () => <TextTab execution={execution} part="result" /> },
-          { id: "input", label: "Input", content: () => <TextTab execution={execution} part="input" /> },
+          { id: "input", label: "Input", content: () => <InputTab execution={execution} /> },
           {
             id: "files",
             label: `Files (${execution.fileCount})`,
@@ -71,5 +74,16 @@ function OneExecution({ id }: { readonly id: string }) {
         ]}
       />
     </>
+  );
+}
+
+function InputTab({ execution }: { readonly execution: Execution }) {
+  return (
+    <Stack align="stretch">
+      <Group>
+        <RunEdited execution={execution} />
+      </Group>
+      <TextTab execution={execution} part="input" />
+    </Stack>
   );
 }

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import type { ButtonProps } from "@mantine/core";
-import { getRouteApi } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { readText } from "../../api/content.ts";
 import { useChange } from "../../api/queries.ts";
@@ -9,8 +9,6 @@ import type { Execution } from "../../execution/advice.ts";
 import { Can } from "../../ui/can.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { createKey } from "../../util/keys.ts";
-
-const route = getRouteApi("/in/o/$org/executions/$id");
 
 interface RunAgainProps extends ButtonProps {
   readonly execution: Execution;
@@ -23,7 +21,7 @@ export function RunAgain({ execution, shortcut, ...button }: RunAgainProps) {
   const { id, kind, service, version, subscriptionId, inputBytes } = execution;
   const scope = useScope();
   const { slug } = useOrganisation();
-  const navigate = route.useNavigate();
+  const navigate = useNavigate();
   const [isRunning, setIsRunning] = useState(false);
   const isBusy = useRef(false);
   // Pressed again after an answer that was lost, it starts none besides; when the new one is known, another can be started.

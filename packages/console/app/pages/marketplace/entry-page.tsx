@@ -4,9 +4,10 @@ import type { MarketplaceEntry } from "@platform/contract/platform-api/marketpla
 import { q, useFetched, useLoaded } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { SubscribeToService } from "../../forms/subscribe-to-service.tsx";
+import { Can } from "../../ui/can.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
-import { AppLink } from "../../ui/link.tsx";
+import { AppLink, ButtonLink } from "../../ui/link.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
@@ -89,9 +90,22 @@ function Standing({ entry }: { readonly entry: MarketplaceEntry }) {
         <Group gap="xs">
           <Text fw={600}>Subscribed by</Text>
           {subscriptions.map(({ id, applicationId }) => (
-            <AppLink key={id} to="/o/$org/applications/$id" params={{ org, id: applicationId }}>
-              {nameOf(applicationId)}
-            </AppLink>
+            <Group key={id} gap={4}>
+              <AppLink to="/o/$org/applications/$id" params={{ org, id: applicationId }}>
+                {nameOf(applicationId)}
+              </AppLink>
+              <Can op="startSubscriptionExecution">
+                <ButtonLink
+                  to="/o/$org/applications/$id/subscriptions/$sid/try"
+                  params={{ org, id: applicationId, sid: id }}
+                  aria-label={`Try it as ${nameOf(applicationId)}`}
+                  size="compact-sm"
+                  variant="default"
+                >
+                  Try it
+                </ButtonLink>
+              </Can>
+            </Group>
           ))}
         </Group>
       )}

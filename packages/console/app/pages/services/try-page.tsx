@@ -1,12 +1,13 @@
 import { Select, Skeleton } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { pages, q, useFetched, useLoaded, useLoadedPages } from "../../api/queries.ts";
+import { pages, q, useChange, useFetched, useLoaded, useLoadedPages } from "../../api/queries.ts";
+import { BeginWith } from "../../try-it/begin-with.tsx";
+import { TryForm } from "../../try-it/try-form.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
-import { TryForm } from "./try-form.tsx";
 import { showJson } from "../../util/show-json.ts";
 
 const route = getRouteApi("/in/o/$org/services/$key/try");
@@ -49,23 +50,48 @@ export function TryPage() {
             maw={200}
             mb="md"
           />
-          <ExampleOf key={version} serviceKey={key} version={version} />
+          <FormOf key={version} serviceKey={key} version={version} />
         </>
       )}
     </>
   );
 }
 
-function ExampleOf({ serviceKey, version }: { readonly serviceKey: string; readonly version: string }) {
+interface FormOfProps {
+  readonly serviceKey: string;
+  readonly version: string;
+}
+
+function FormOf({ serviceKey, version }: FormOfProps) {
+  const { org } = route.useParams();
+  const { from } = route.useSearch();
+  const navigate = route.useNavigate();
   const { data, error, retry } = useFetched(q("getVersion", { params: { key: serviceKey, version } }));
-  if (error !== null) return <Failure error={error} retry={retry} />;
-  if (data === undefined) return <Skeleton height={320} />;
+  const { run, isRunning } = useChange("startJob", { refresh: ["listExecutions", "countExecutions"] });
+  if (data === undefined)
+    return error === null ? <Skeleton height={320} /> : <Failure error={error} retry={retry} />;
+  const query = { serviceKey, version };
+  const example = showJson(data.exampleInput ?? { data: {}, params: {} });
   return (
-    <TryForm
-      serviceKey={serviceKey}
-      version={version}
-      example={showJson(data.exampleInput ?? { data: {}, params: {} })}
-      inputSchema={data.inputSchema}
-    />
+    <BeginWith
+      from={from}
+      isOne={({ kind, service }) => kind === "job" && service.key === serviceKey}
+      example={example}
+    >
+      {(first) => (
+        <TryForm
+          start={{
+            op: "startJob",
+            request: { query },
+            run: (sent) => run({ query, ...sent }),
+            isRunning,
+          }}
+          first={first}
+          example={example}
+          inputSchema={data.inputSchema}
+          onStarted={(id) => navigate({ to: "/o/$org/executions/$id", params: { org, id }, search: {} })}
+        />
+      )}
+    </BeginWith>
   );
 }

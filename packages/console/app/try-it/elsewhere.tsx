@@ -1,12 +1,14 @@
 import { Stack } from "@mantine/core";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import { toCurl, toJava, toJavaScript, toPython } from "@platform/contract/snippets/requests";
-import { API_PATH } from "../../api/client.ts";
-import { useOrganisation } from "../../api/scope.tsx";
-import { ChoiceTabs } from "../../ui/choice-tabs.tsx";
-import { Code } from "../../ui/code.tsx";
-import { SaveBody } from "../../ui/save-body.tsx";
-import { showJson } from "../../util/show-json.ts";
+import type { ShownRequest } from "@platform/contract/snippets/requests";
+import { API_PATH } from "../api/client.ts";
+import { useOrganisation } from "../api/scope.tsx";
+import { ChoiceTabs } from "../ui/choice-tabs.tsx";
+import { Code } from "../ui/code.tsx";
+import { SaveBody } from "../ui/save-body.tsx";
+import type { Schema } from "../util/json-schema.ts";
+import { showJson } from "../util/show-json.ts";
 
 const LANGUAGES = [
   { label: "curl", language: "bash", what: "curl command", write: toCurl },
@@ -15,27 +17,33 @@ const LANGUAGES = [
   { label: "Java", language: "java", what: "Java program", write: toJava },
 ] as const;
 
+/** A start without its body. */
+export interface ShownStart {
+  readonly op: "startJob" | "startSubscriptionExecution";
+  readonly request: Omit<ShownRequest["request"], "body">;
+}
+
 interface ElsewhereProps {
-  readonly query: { readonly serviceKey: string; readonly version: string };
+  readonly start: ShownStart;
   /** JSON text of a start's body. */
   readonly text: string;
-  readonly inputSchema: Readonly<Record<string, unknown>> | null;
+  readonly inputSchema: Schema | null;
 }
 
 /** The same start as code, and what the input may be. */
-export function Elsewhere({ query, text, inputSchema }: ElsewhereProps) {
+export function Elsewhere({ start: { op, request }, text, inputSchema }: ElsewhereProps) {
   const { id } = useOrganisation();
   const asked = {
-    route: PLATFORM_ROUTES.startJob,
+    route: PLATFORM_ROUTES[op],
     baseUrl: `${globalThis.location.origin}${API_PATH}`,
-    request: { query, body: { json: text } },
+    request: { ...request, body: { json: text } },
     headers: { "X-OrganizationId": id },
   };
   return (
     <ChoiceTabs
       label="The same elsewhere"
       choices={[
-        { label: "Schema", content: () => <Schema of={inputSchema} /> },
+        { label: "Schema", content: () => <InputSchema of={inputSchema} /> },
         ...LANGUAGES.map(({ label, language, what, write }) => ({
           label,
           content: () => (
@@ -50,7 +58,7 @@ export function Elsewhere({ query, text, inputSchema }: ElsewhereProps) {
   );
 }
 
-function Schema({ of: schema }: { readonly of: ElsewhereProps["inputSchema"] }) {
+function InputSchema({ of: schema }: { readonly of: Schema | null }) {
   return (
     <Code
       text={

@@ -1,0 +1,123 @@
+import { Button, Group, SimpleGrid, Stack } from "@mantine/core";
+import { useRef, useState } from "react";
+import type { ReactNode } from "react";
+import { RequestRefused } from "@platform/contract/client";
+import type { RawJson } from "@platform/contract/client";
+import { explainError } from "../api/explain-error.ts";
+import { q, useFetched } from "../api/queries.ts";
+import { findBodyFault } from "../schema-form/find-body-fault.ts";
+import { InputEditor } from "../schema-form/input-editor.tsx";
+import type { Unfinished } from "../schema-form/schema-fields.tsx";
+import { Can } from "../ui/can.tsx";
+import { Failure } from "../ui/failure.tsx";
+import type { Schema } from "../util/json-schema.ts";
+import { createKey } from "../util/keys.ts";
+import { Elsewhere } from "./elsewhere.tsx";
+import type { ShownStart } from "./elsewhere.tsx";
+
+/** How a form starts executions: as a job, or as an application. */
+interface Start extends ShownStart {
+  readonly run: (sent: {
+    readonly body: RawJson;
+    readonly idempotencyKey: string;
+  }) => Promise<{ readonly id: string }>;
+  readonly isRunning: boolean;
+  /** Why nothing can be started now; null or absent: it can. */
+  readonly unless?: string | null;
+}
+
+interface TryFormProps {
+  readonly start: Start;
+  /** JSON text of a start's body that is begun with. */
+  readonly first: string;
+  /** The same of the example. */
+  readonly example: string;
+  readonly inputSchema: Schema | null;
+  /** Gets the identifier of what was started; nothing else is, until it is done. */
+  readonly onStarted: (id: string) => void | Promise<void>;
+  /** Says why it was refused, where no field does; default: as any refusal. */
+  readonly explain?: (error: unknown) => ReactNode;
+  /** What became of the last start, where it is shown beside the form. */
+  readonly beside?: ReactNode;
+}
+
+/** The body of a start, sent digit by digit as it was typed, and the same start for elsewhere. */
+export function TryForm({ start, first, example, inputSchema, onStarted, ...show }: TryFormProps) {
+  const [text, setText] = useState(first);
+  const [unfinished, keepUnfinished] = useState<Unfinished>(new Map());
+  const { error, forget, run } = useStart(start, onStarted);
+  const { data: configuration } = useFetched(q("getConfiguration", {}));
+  const fault = findBodyFault(text, configuration?.limits.inputBytes ?? null);
+  const fields = error === null ? [] : explainError(error).fields;
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <Stack>
+        <InputEditor
+          schema={inputSchema}
+          text={text}
+          change={(next) => {
+            setText(next);
+            forget();
+          }}
+          fault={fault}
+          hint="data is what run works on, params how; dataRef or paramsRef in its place, with the Copy Text of a file of a data pool"
+          errors={fields}
+          unfinished={unfinished}
+          keepUnfinished={keepUnfinished}
+        />
+        {error !== null && fields.length === 0 && (show.explain?.(error) ?? <Failure error={error} />)}
+        <Group justify="flex-end">
+          <Button
+            variant="default"
+            onClick={() => {
+              setText(example);
+              keepUnfinished(new Map());
+              forget();
+            }}
+            disabled={text === example && unfinished.size === 0}
+          >
+            Example again
+          </Button>
+          <Can op={start.op} unless={start.unless}>
+            <Button
+              onClick={() => run(text)}
+              loading={start.isRunning}
+              disabled={fault !== null || unfinished.size > 0}
+            >
+              Run
+            </Button>
+          </Can>
+        </Group>
+      </Stack>
+      <Stack gap="xl">
+        {show.beside}
+        <Elsewhere start={start} text={fault === null ? text : "{}"} inputSchema={inputSchema} />
+      </Stack>
+    </SimpleGrid>
+  );
+}
+
+/** Starts one where Run is pressed twice; what was sent and never answered is the same start when it is sent again. */
+function useStart({ run }: Start, onStarted: TryFormProps["onStarted"]) {
+  const [error, setError] = useState<unknown>(null);
+  const [unanswered, setUnanswered] = useState<{ readonly text: string; readonly key: string } | null>(null);
+  const isBusy = useRef(false);
+  const send = async (text: string) => {
+    if (isBusy.current) return;
+    isBusy.current = true;
+    const sent = unanswered?.text === text ? unanswered : { text, key: createKey() };
+    setError(null);
+    setUnanswered(sent);
+    try {
+      const { id } = await run({ body: { json: text }, idempotencyKey: sent.key });
+      setUnanswered(null);
+      await onStarted(id);
+    } catch (refused) {
+      // Of a failure of the platform it is not known whether it has started something.
+      if (refused instanceof RequestRefused && refused.status < 500) setUnanswered(null);
+      setError(refused);
+    }
+    isBusy.current = false;
+  };
+  return { error, forget: () => setError(null), run: (text: string) => void send(text) };
+}
