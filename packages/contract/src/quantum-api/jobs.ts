@@ -44,6 +44,12 @@ export const JobRequestSchema = Type.Object(
     sdk_provider: Type.Optional(
       Nullable(Type.String({ maxLength: 64 }), { description: "What has sent it, such as QISKIT" }),
     ),
+    detached: Type.Optional(
+      Type.Boolean({
+        description:
+          "Of a job that an execution of a service starts: it goes on when that has ended. Default: it is cancelled then",
+      }),
+    ),
   },
   {
     additionalProperties: false,
@@ -77,6 +83,9 @@ const JobSchema = Type.Object(
     input_params: JsonObject("As sent; numbers beyond 2^53 are rounded"),
     shots: Nullable(Type.Integer(), { description: "As sent; null: the backend decides" }),
     sdk_provider: Nullable(Type.String(), { description: "As sent" }),
+    service_execution_id: Nullable(Type.String(), {
+      description: "Id of the execution of a service that has started it; null: a user has",
+    }),
     session_id: Type.Null({ description: "Jobs have no sessions" }),
     created_at: Timestamp("When it was created"),
     started_at: Nullable(Timestamp("When it began"), { description: "Null: it has not" }),
@@ -121,6 +130,9 @@ const JobsQuery = Type.Object({
   page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: "From 0; default 0" })),
   size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "Default 20" })),
   sort: Type.Optional(Type.String({ maxLength: 100, description: "createdAt,desc is what there is" })),
+  serviceExecutionId: Type.Optional(
+    Type.String({ maxLength: 64, description: "Only those that this execution of a service has started" }),
+  ),
   backendId: Type.Optional(Type.String({ maxLength: 63, description: "Only those of this backend" })),
   status: Type.Optional(StringEnum(JOB_STATES, { description: "Only those in this state" })),
   tag: Type.Optional(

@@ -1,8 +1,9 @@
 import { BACKENDS_API } from "./backends.ts";
 import { QUANTUM_JOBS_API } from "./jobs.ts";
+import { SERVICE_EXECUTIONS_API } from "./service-executions.ts";
 
 /** Path prefix of the quantum API's operations. */
 export const QUANTUM_API_PREFIX = "/quantum";
 
 /** All operations of the quantum API, served below `/quantum`. Their bodies are in snake_case, as published clients of such platforms expect. */
-export const QUANTUM_API = { ...BACKENDS_API, ...QUANTUM_JOBS_API } as const;
+export const QUANTUM_API = { ...BACKENDS_API, ...QUANTUM_JOBS_API, ...SERVICE_EXECUTIONS_API } as const;

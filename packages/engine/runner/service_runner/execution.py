@@ -12,6 +12,7 @@ from . import wire
 from .binder import NAMES
 from .capture import flush_streams, release_streams, write_error
 from .connection_errors import read_connection_failure
+from .door import open_door
 from .failure import Failure, InvalidInput, describe_exception, format_traceback
 from .inputs import place_output, place_pools, read_input
 from .isolation import release_reserve
@@ -69,6 +70,8 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
     os.environ["SERVICE_EXECUTION_ID"] = options["executionId"]
     os.environ["SERVICE_EXECUTION_ATTEMPT"] = str(options["attempt"])
     os.environ.update(options["trace"])
+    if options["quantum"] is not None:
+        open_door(options["quantum"])
     own = os.getpid()
     reporter = open_reporter(control)
     try:

@@ -190,6 +190,17 @@ class OutputLimits(TypedDict):
     bytes: int
 
 
+class QuantumAccess(TypedDict):
+    """The token of this run for the quantum API, and the path of the door to it.
+
+    `published`: also under the names that published clients of such platforms read.
+    """
+
+    token: str
+    door: str
+    published: bool
+
+
 class RequestOptions(TypedDict):
     """The frame REQUEST. `resultBytes` limits the result; errors name `memory`, in bytes.
 
@@ -197,7 +208,8 @@ class RequestOptions(TypedDict):
     `linger`: the process lives until Node has read the answer, and what it has used with it.
     `inputs` is None where nothing was passed by reference; the member is missing then. So is
     `files` where files are not returned, and `outputPool` where the start names none. `trace` has
-    the variables TRACEPARENT and TRACESTATE, as far as the start was part of a trace.
+    the variables TRACEPARENT and TRACESTATE, as far as the start was part of a trace. `quantum` is
+    None for runs that get no access to the quantum API; the member is missing then.
     """
 
     executionId: str
@@ -209,6 +221,7 @@ class RequestOptions(TypedDict):
     files: OutputLimits | None
     outputPool: OutputPool | None
     trace: dict[str, str]
+    quantum: QuantumAccess | None
 
 
 class SpawnedStart(TypedDict):

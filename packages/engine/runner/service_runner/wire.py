@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         OutputLimits,
         OutputPool,
         Probe,
+        QuantumAccess,
         RequestOptions,
         SpawnedStart,
         StartMode,
@@ -122,6 +123,7 @@ def decode_request(payload: bytes | bytearray) -> RequestOptions:
         "files": None if "files" not in members else _read_limits(members),
         "outputPool": None if "outputPool" not in members else _read_output_pool(members),
         "trace": {} if "trace" not in members else _read_trace(members),
+        "quantum": None if "quantum" not in members else _read_quantum(members),
     }
 
 
@@ -133,6 +135,15 @@ def _read_limits(members: dict[str, Any]) -> OutputLimits:
 def _read_trace(members: dict[str, Any]) -> dict[str, str]:
     trace = _read_object(members, "trace")
     return {name.upper(): _read_text(trace, name) for name in trace}
+
+
+def _read_quantum(members: dict[str, Any]) -> QuantumAccess:
+    quantum = _read_object(members, "quantum")
+    return {
+        "token": _read_text(quantum, "token"),
+        "door": _read_text(quantum, "door"),
+        "published": _read_flag(quantum, "published"),
+    }
 
 
 def _read_output_pool(members: dict[str, Any]) -> OutputPool:

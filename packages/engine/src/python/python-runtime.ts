@@ -29,7 +29,8 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
       "there are no control groups: the memory and the vCPUs of executions are sampled, what is exceeded is seen up to a second later",
     );
   const paces = createPaces();
-  const host: PoolHost = { settings, logger, sandbox, runnerDirectory, folders, paces, watcher };
+  const parts = { settings, logger, sandbox, runnerDirectory, folders, paces, watcher };
+  const host: PoolHost = { ...parts, doorkeeper: options.doorkeeper ?? null };
   const pools = createVersionPools(host);
   const stopping = new AbortController();
   // Now: beside the first zygote, which would compile it for itself as well, it makes the first execution late.

@@ -200,6 +200,7 @@ test("versions that nobody uses cost neither a process nor a timer, and are forg
     folders: createZygoteFolders(directory, SILENT),
     paces: createPaces(),
     watcher: null,
+    doorkeeper: null,
   });
   const versions = Array.from({ length: 200 }, () => fixture.createVersion("def run(): pass"));
   const before = process.getActiveResourcesInfo().toSorted();

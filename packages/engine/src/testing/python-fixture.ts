@@ -12,6 +12,7 @@ import type {
   PinnedInputs,
   ProgressUpdate,
   PythonRuntime,
+  QuantumAccess,
   Run,
   RunnableVersion,
   StagedInputs,
@@ -55,6 +56,7 @@ interface RunOptions {
   readonly pins?: PinnedInputs;
   readonly timeoutSeconds?: number;
   readonly outputPool?: OutputPool;
+  readonly quantum?: QuantumAccess;
 }
 
 interface Started extends Run {
@@ -163,6 +165,7 @@ export async function createFixture(
           ? { body }
           : { body, referred: { files: given.files, pins: given.pins ?? {} } },
       ...(given.outputPool === undefined ? {} : { outputPool: given.outputPool }),
+      ...(given.quantum === undefined ? {} : { quantum: given.quantum }),
       timeoutSeconds: given.timeoutSeconds ?? EXECUTION_SECONDS,
       onLog: async (batch) => void lines.push(...batch),
       onProgress: async (update) => void reported.push(update),

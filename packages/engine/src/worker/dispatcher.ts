@@ -35,7 +35,7 @@ import type { DispatchEffect, DispatchEvent, DispatchState } from "./dispatch-ma
 import { createReserver } from "./reservation.ts";
 import type { Reserver } from "./reservation.ts";
 import { runClaim } from "./run-claim.ts";
-import type { ClaimRun, RunClaimDeps } from "./run-claim.ts";
+import type { ClaimRun, OpenQuantum, RunClaimDeps } from "./run-claim.ts";
 import { createHealthKeeper } from "./worker-health.ts";
 import { NO_WORKER_OBSERVER } from "./worker-observer.ts";
 import type { WorkerObserver } from "./worker-observer.ts";
@@ -72,6 +72,8 @@ export interface DispatcherOptions {
   readonly onDeadline?: (giveUpAt: number | null) => void;
   /** Missing: no traces are written. */
   readonly tracer?: Tracer;
+  /** Missing: executions get no access to the quantum API. */
+  readonly openQuantum?: OpenQuantum;
   /** Missing: nobody counts what it does. */
   readonly observer?: WorkerObserver;
 }

@@ -19,7 +19,14 @@ import { discardPreparation, prepareClaim } from "./prepare-claim.ts";
 import type { Preparation, PrepareDeps } from "./prepare-claim.ts";
 import { planRetry } from "./plan-retry.ts";
 import type { Retry } from "./plan-retry.ts";
-import type { LogLine, NotStarted, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
+import type {
+  LogLine,
+  NotStarted,
+  Outcome,
+  PythonRuntime,
+  QuantumAccess,
+  Run,
+} from "../python/port/runtime.ts";
 import type { HealthKeeper } from "./worker-health.ts";
 import type { WorkerObserver } from "./worker-observer.ts";
 
@@ -34,6 +41,9 @@ const SETBACK_PAUSE = { firstMs: 1 * SECOND, ceilingMs: 300 * SECOND, factor: 3 
 /** Bounds the tries to write an ending: a store that renews leases but never accepts this write must not keep an execution RUNNING without end. */
 const WRITE_FOR_MS = 15 * MINUTE;
 
+/** What an execution may use the quantum API with, made anew for each attempt. */
+export type OpenQuantum = (claim: Pick<Claim, "id" | "attempt">) => QuantumAccess;
+
 /** What all claims of a worker share; put together by the dispatcher. */
 export interface RunClaimDeps extends PrepareDeps, KeepDeps {
   readonly store: ExecutionStore;
@@ -41,6 +51,8 @@ export interface RunClaimDeps extends PrepareDeps, KeepDeps {
   readonly health: HealthKeeper;
   readonly observer: WorkerObserver;
   readonly tracer: Tracer;
+  /** Missing: executions get no access to the quantum API. */
+  readonly openQuantum?: OpenQuantum;
   readonly logger: Logger;
 }
 
@@ -156,6 +168,7 @@ function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly ki
       input: ready.input,
       ...(claim.outputPool === undefined ? {} : { outputPool: claim.outputPool }),
       ...(trace === null ? {} : { trace }),
+      ...(deps.openQuantum === undefined ? {} : { quantum: deps.openQuantum(claim) }),
       onLog: (lines) => appendLog(deps, claim, lines),
       onProgress: self.progress.note,
     });

@@ -65,6 +65,8 @@ export function createAccountHandlers(
  */
 function findParent({ credential }: PlatformCaller, scopes: readonly TokenScope[]) {
   if (credential.kind === "session") return null;
+  if (credential.kind === "execution")
+    throw new Problem("FORBIDDEN", "An execution creates no personal access token.");
   const wider = scopes.filter((scope) => !mayHandOn(credential.scopes, scope));
   if (wider.length > 0)
     throw new Problem(

@@ -166,7 +166,16 @@ function describeCall({ operation, caller, request }: AuditedCall<PlatformCaller
 }
 
 function nameCredential({ credential }: PlatformCaller): string {
-  return credential.kind === "token" ? `token:${credential.tokenId}` : `session:${credential.sessionId}`;
+  switch (credential.kind) {
+    case "token":
+      return `token:${credential.tokenId}`;
+    case "session":
+      return `session:${credential.sessionId}`;
+    case "execution":
+      return `execution:${credential.executionId}`;
+    default:
+      return credential satisfies never;
+  }
 }
 
 /** Parameters that are no secret though they are no UUID: a parameter may also be the token of a link. */

@@ -7,16 +7,18 @@ import { readParameter } from "@platform/engine/http/query";
 import type { Identity } from "../accounts/identity.ts";
 import type { Membership } from "../accounts/memberships.ts";
 import type { VerifiedToken } from "../accounts/personal-access-tokens.ts";
-import { isPersonalAccessToken } from "../access/token-kinds.ts";
+import { isExecutionToken, isPersonalAccessToken } from "../access/token-kinds.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 
-/** What a user shows: a personal access token, or the cookie of a session. */
+/** What a user shows: a personal access token, or the cookie of a session. At the quantum API also the token of an execution. */
 type Credential =
   | ({ readonly kind: "token" } & VerifiedToken)
+  | { readonly kind: "execution"; readonly executionId: string }
   | { readonly kind: "session"; readonly sessionId: string };
 
-/** A user, in one of their organisations. */
+/** A user, in one of their organisations; or an execution of a service of the organisation. */
 export interface PlatformCaller {
+  /** Of an execution the id of the organisation. */
   readonly userId: string;
   readonly credential: Credential;
   readonly membership: Membership;
@@ -138,12 +140,15 @@ function readToken(headers: IncomingHttpHeaders): string {
     );
   }
   if (!isPersonalAccessToken(token)) {
-    throw unauthenticated(
-      "This is not a personal access token. Access tokens of applications are for services at the gateway, not for the platform API.",
-      true,
-    );
+    throw unauthenticated(explainOther(token), true);
   }
   return token;
+}
+
+function explainOther(token: string): string {
+  if (isExecutionToken(token))
+    return "The token of an execution is good for the quantum API, and for nothing else.";
+  return "This is not a personal access token. Access tokens of applications are for services at the gateway, not for the platform API.";
 }
 
 function readOrganisationId({ headers, query }: Request, isLink: boolean): string | undefined {

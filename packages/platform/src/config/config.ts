@@ -5,7 +5,6 @@ import { parseArgs } from "node:util";
 import { DEFAULT_QUEUE_LIMITS } from "@platform/engine/executions/admission";
 import type { QueueLimits } from "@platform/engine/executions/admission";
 import { SANDBOX_LEVEL_NAMES } from "@platform/contract/sandbox";
-import type { Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
 import { NETWORK_KINDS } from "@platform/contract/network";
 import type { NetworkPolicy } from "@platform/engine/python/sandbox/network/network-policy";
@@ -31,13 +30,14 @@ import { COMMANDS, COMMAND_ARGUMENTS, readCommand } from "./commands.ts";
 import type { Command, NamedCommand } from "./commands.ts";
 import { ACCOUNT_SETTINGS } from "./account-settings.ts";
 import { ORGANISATION_SETTINGS } from "./organisation-settings.ts";
-import { BACKEND_SETTINGS, readBackendCapacity } from "./backend-settings.ts";
 import { LIMIT_SETTINGS, readLimits } from "./limit-settings.ts";
 import type { LimitConfig } from "./limit-settings.ts";
 import { OBJECT_SETTINGS, readS3 } from "./object-settings.ts";
 import type { S3Settings } from "./object-settings.ts";
 import { OBSERVABILITY_SETTINGS, readObservability } from "./observability-settings.ts";
 import type { ObservabilityConfig } from "./observability-settings.ts";
+import { QUANTUM_SETTINGS, readQuantum } from "./quantum-settings.ts";
+import type { QuantumConfig } from "./quantum-settings.ts";
 import { RETENTION_SETTINGS, readRetention } from "./retention-settings.ts";
 import type { RetentionConfig } from "./retention-settings.ts";
 import { SECRET_SETTINGS } from "./secret-settings.ts";
@@ -107,7 +107,7 @@ const SETTINGS = {
     { min: 0.1, max: 65_536, isWhole: false },
     "that of the machine but for 1 GB and --zygote-memory, at least 1",
   ),
-  ...BACKEND_SETTINGS,
+  ...QUANTUM_SETTINGS,
   "zygote-memory": optionalNumber(
     "PLATFORM_ZYGOTE_MEMORY",
     "GB that the warm processes of versions may take together; beyond it the least recently used end",
@@ -182,7 +182,8 @@ type SettingName = keyof typeof SETTINGS;
 type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
 
 /** All settings of a process, completed and checked by `readConfig`; frozen. Null: not set, and without a default. */
-export interface Config extends NamedCommand, LimitConfig, RetentionConfig, ObservabilityConfig {
+export interface Config
+  extends NamedCommand, LimitConfig, QuantumConfig, RetentionConfig, ObservabilityConfig {
   /** Whether the command prints JSON. */
   readonly json: boolean;
   /** What operators are shown of all of them. */
@@ -217,8 +218,6 @@ export interface Config extends NamedCommand, LimitConfig, RetentionConfig, Obse
   readonly otherSecret: string | null;
   /** vCPUs and GB that the executions of a worker share. */
   readonly capacity: { readonly cpu: number; readonly memory: number };
-  /** The same for executions of backends, beside those; 0: it runs none. */
-  readonly backendCapacity: Resources;
   /** What zygotes and their idle children may take together. */
   readonly zygoteMemoryBytes: number;
   readonly leaseSeconds: number;
@@ -290,7 +289,7 @@ export function readConfig(): Config {
     secret: settings.secret,
     otherSecret: settings["other-secret"],
     capacity: Object.freeze({ cpu: settings["worker-cpu"], memory }),
-    backendCapacity: Object.freeze(readBackendCapacity(settings)),
+    ...readQuantum(settings),
     zygoteMemoryBytes: (settings["zygote-memory"] ?? memory * ZYGOTE_MEMORY_SHARE) * GIGABYTE,
     leaseSeconds: settings["lease-seconds"],
     drainSeconds: settings["drain-seconds"],

@@ -1,10 +1,11 @@
 import { Problem } from "@platform/contract/problems";
 import type { QUANTUM_JOBS_API } from "@platform/contract/quantum-api/jobs";
+import type { SERVICE_EXECUTIONS_API } from "@platform/contract/quantum-api/service-executions";
 import { createCache } from "@platform/engine/base/cache";
 import { readTraceContext } from "@platform/engine/base/trace-context";
 import { scanJson } from "@platform/engine/executions/json-scan";
 import type { Executions } from "@platform/engine/executions/executions";
-import { describeKey } from "@platform/engine/http/idempotency-key";
+import { describeKey, readIdempotencyKey } from "@platform/engine/http/idempotency-key";
 import { frameResult } from "@platform/engine/http/large-result";
 import { answerContent } from "@platform/engine/http/send-content";
 import { linkNext, readTime } from "@platform/engine/http/paging";
@@ -14,6 +15,7 @@ import { REPLAYED, startOnce } from "@platform/engine/http/start-execution";
 import type { OperationHandlers, OperationReply } from "@platform/engine/http/types";
 import { waitAsPreferred } from "@platform/engine/http/wait-as-preferred";
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
+import { createIdempotencyKey } from "@platform/engine/store/idempotency";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { Owner } from "@platform/engine/store/owner";
 import type { FastifyRequest } from "fastify";
@@ -25,7 +27,9 @@ import type { JobFacts, QuantumJobStore } from "../store/quantum-jobs.ts";
 import { OWN_PROVIDER, requireBackend } from "./backend-handlers.ts";
 import { readInput, readJobRequest, requireSupported, toStartBody } from "./job-request.ts";
 import type { ReadRequest } from "./job-request.ts";
+import { waitAsKnown } from "./published-clients.ts";
 import { toFilter, toJobState, toQuantumJob } from "./job-view.ts";
+import { executionOf } from "./service-caller.ts";
 
 /** What the handlers work with. */
 export interface QuantumJobDeps {
@@ -50,7 +54,7 @@ export function createQuantumJobHandlers(deps: QuantumJobDeps): Handlers {
   const requireFacts = createFactsReader(quantumJobs);
   return {
     createQuantumJob: createStart(deps, requireFacts),
-    listQuantumJobs: createList(quantumJobs),
+    ...createLists(quantumJobs),
     getQuantumJob: async ({ caller, params, http, reply }) => {
       const { facts, ...asked } = await requireFacts(caller, params.id);
       const record = await waitAsPreferred(executions, { ...asked, http, reply });
@@ -58,7 +62,7 @@ export function createQuantumJobHandlers(deps: QuantumJobDeps): Handlers {
     },
     getQuantumJobStatus: async ({ caller, params, http, reply }) => {
       const { facts: _facts, ...asked } = await requireFacts(caller, params.id);
-      const record = await waitAsPreferred(executions, { ...asked, http, reply });
+      const record = await waitAsKnown(executions, { ...asked, http, reply });
       return { status: 200, body: { status: toJobState(record) } };
     },
     getQuantumJobResult: async ({ caller, params, http, reply }) => {
@@ -104,16 +108,23 @@ type RequireFacts = (
 
 function createFactsReader(quantumJobs: QuantumJobStore): RequireFacts {
   const known = createCache<JobFacts>(FACTS);
-  return async ({ organisationId }, given) => {
+  return async (caller, given) => {
+    const { organisationId } = caller;
     const id = given.toLowerCase();
     const facts = await known.get(`${organisationId} ${id}`, async () => {
       const found = await quantumJobs.findFacts(organisationId, id);
-      if (found === null) throw new Problem("EXECUTION_NOT_FOUND", "There is no such quantum job.");
+      if (found === null) throw new Problem("EXECUTION_NOT_FOUND", NO_JOB);
       return found;
     });
+    const executionId = executionOf(caller);
+    // An execution sees its own jobs only: others of the organisation are of other callers.
+    if (executionId !== null && facts.serviceExecutionId !== executionId)
+      throw new Problem("EXECUTION_NOT_FOUND", NO_JOB);
     return { id, facts, owner: toJobOwner(organisationId) };
   };
 }
+
+const NO_JOB = "There is no such quantum job.";
 
 /** Published clients read it for the reason. */
 function describeFailure({ failure }: ExecutionRecord): string {
@@ -131,19 +142,43 @@ const NOTHING = Buffer.alloc(0);
 /** Nothing stands around the result. */
 const WHOLE = { head: NOTHING, tail: NOTHING, isFlat: false };
 
-type Handlers = OperationHandlers<typeof QUANTUM_JOBS_API, PlatformCaller>;
+type Handlers = OperationHandlers<typeof QUANTUM_JOBS_API & typeof SERVICE_EXECUTIONS_API, PlatformCaller>;
+type Lists = Pick<Handlers, "listQuantumJobs" | "listServiceExecutionWorkloads">;
 
-function createList(quantumJobs: QuantumJobStore): Handlers["listQuantumJobs"] {
-  return async ({ caller, query }) => {
-    const { page = 0, size = DEFAULT_SIZE, backendId, status, tag: tags, createdAfter } = query;
+/** An execution lists its own jobs, whatever it asks for. */
+function createLists(quantumJobs: QuantumJobStore): Lists {
+  const list = createList(quantumJobs);
+  return {
+    listQuantumJobs: async ({ caller, query }) => {
+      const own = executionOf(caller) ?? query.serviceExecutionId?.toLowerCase();
+      return await list(caller, query, own);
+    },
+    listServiceExecutionWorkloads: async ({ caller, params, query }) => {
+      const executionId = params.executionId.toLowerCase();
+      const own = executionOf(caller) ?? executionId;
+      if (own !== executionId) throw new Problem("EXECUTION_NOT_FOUND", "This is not your execution.");
+      return await list(caller, query, own);
+    },
+  };
+}
+
+type ListQuery = Parameters<Lists["listServiceExecutionWorkloads"]>[0]["query"];
+
+function createList(quantumJobs: QuantumJobStore) {
+  return async (
+    { organisationId }: PlatformCaller,
+    { page = 0, size = DEFAULT_SIZE, backendId, status, tag: tags, createdAfter }: ListQuery,
+    serviceExecutionId: string | undefined,
+  ) => {
     const filter = {
       backendId,
+      serviceExecutionId,
       tags,
       createdAfter: readTime("createdAfter", createdAfter),
       ...(status === undefined ? {} : toFilter(status)),
     };
     const part = { offset: page * size, limit: size };
-    const { items, total } = await quantumJobs.list(caller.organisationId, filter, part);
+    const { items, total } = await quantumJobs.list(organisationId, filter, part);
     const pages = Math.ceil(total / size);
     const body = {
       content: items.map((item) => toQuantumJob(item, item.facts)),
@@ -153,7 +188,7 @@ function createList(quantumJobs: QuantumJobStore): Handlers["listQuantumJobs"] {
       total_pages: pages,
       last: page + 1 >= pages,
     };
-    return { status: 200, body };
+    return { status: 200 as const, body };
   };
 }
 
@@ -163,7 +198,7 @@ function createStart(deps: QuantumJobDeps, requireFacts: RequireFacts): Handlers
   return async ({ caller, body, http, reply }) => {
     if (prefersDryRun(http)) throw new Problem("INVALID_INPUT", NO_REHEARSAL);
     const owner = toJobOwner(caller.organisationId);
-    const key = describeKey(http, body);
+    const key = describeJobKey(http, body, executionOf(caller));
     const start = async () => {
       const request = readJobRequest(body);
       const backend = await requireBackend(backends, caller.organisationId, request.backend_id);
@@ -172,11 +207,13 @@ function createStart(deps: QuantumJobDeps, requireFacts: RequireFacts): Handlers
       const facts = toFacts(request, {
         version: version.version,
         provider: backend.description.provider,
+        executionId: executionOf(caller),
       });
       const trace = readTraceContext(http.headers);
       const given = { body: toStartBody(request), annotation: { ...facts }, key, trace };
       const started = await executions.start(owner, version, given);
-      if (started.isRepeated !== true) await noteStart(caller, http, serviceKey);
+      if (started.isRepeated !== true && executionOf(caller) === null)
+        await noteStart(caller, http, serviceKey);
       return started;
     };
     const created = await (key === undefined ? start() : startOnce(start, deps, { ownerId: owner.id, key }));
@@ -192,12 +229,24 @@ function createStart(deps: QuantumJobDeps, requireFacts: RequireFacts): Handlers
   };
 }
 
+/** Each execution has keys of its own: code may use the same ones in every run. */
+function describeJobKey(http: FastifyRequest, body: Uint8Array, executionId: string | null) {
+  const key = executionId === null ? undefined : readIdempotencyKey(http);
+  return key === undefined
+    ? describeKey(http, body)
+    : createIdempotencyKey(`${String(executionId)} ${key}`, "", body);
+}
+
 const NO_REHEARSAL = "Quantum jobs cannot be rehearsed: send the request without Prefer: dry-run.";
 
-function toFacts(
-  request: ReadRequest,
-  { version, provider = OWN_PROVIDER }: { readonly version: string; readonly provider: string | undefined },
-): JobFacts {
+/** What a job is started on, and by which execution; null: by a user. */
+interface Started {
+  readonly version: string;
+  readonly provider: string | undefined;
+  readonly executionId: string | null;
+}
+
+function toFacts(request: ReadRequest, { version, provider = OWN_PROVIDER, executionId }: Started): JobFacts {
   return {
     backendId: request.backend_id,
     backendVersion: version,
@@ -208,5 +257,7 @@ function toFacts(
     inputParams: request.input_params ?? {},
     shots: request.shots ?? null,
     sdkProvider: request.sdk_provider ?? null,
+    ...(executionId === null ? {} : { serviceExecutionId: executionId }),
+    ...(request.detached === true ? { detached: true } : {}),
   };
 }

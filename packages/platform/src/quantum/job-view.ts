@@ -56,6 +56,7 @@ export function toQuantumJob(shown: Shown, facts: JobFacts): QuantumJob {
     shots: facts.shots,
     sdk_provider: facts.sdkProvider,
     session_id: null,
+    service_execution_id: facts.serviceExecutionId ?? null,
     created_at: formatTimestamp(createdAt),
     started_at: startedAt === null ? null : formatTimestamp(startedAt),
     ended_at: endedAt === null ? null : formatTimestamp(endedAt),

@@ -6,20 +6,52 @@ import { sendProblem, toProblem } from "@platform/engine/http/errors";
 import { registerOperations } from "@platform/engine/http/pipeline";
 import type { PipelineOptions } from "@platform/engine/http/pipeline";
 import type { PlatformCaller } from "../api/caller.ts";
+import { createServiceCallers, executionOf, requireOpenToServices } from "./service-caller.ts";
+import type { ServiceCallerDeps } from "./service-caller.ts";
 import { createBackendHandlers } from "./backend-handlers.ts";
 import { createQuantumJobHandlers } from "./job-handlers.ts";
 import type { QuantumJobDeps } from "./job-handlers.ts";
 
 /** What the API works with; its callers are those of the platform API. */
-export interface QuantumApiDeps extends Omit<QuantumJobDeps, "prefix"> {
-  readonly stages: Omit<PipelineOptions<typeof QUANTUM_API, PlatformCaller>, "prefix" | "handlers">;
+export interface QuantumApiDeps extends Omit<QuantumJobDeps, "prefix">, ServiceCallerDeps {
+  readonly stages: Stages;
 }
+
+type Stages = Omit<PipelineOptions<typeof QUANTUM_API, PlatformCaller>, "prefix" | "handlers">;
 
 /** A token for the quantum API alone opens all of it that its user may. */
 function openQuantum(caller: PlatformCaller): PlatformCaller {
   const { actor } = caller;
   if (actor.scopes?.includes("quantum") !== true) return caller;
   return { ...caller, actor: { ...actor, scopes: [...actor.scopes, "run"] } };
+}
+
+/** The stages of users, and of executions of services: what these do is in no audit log, since no member does it. Each job names its execution. */
+function openToServices(stages: Stages, deps: ServiceCallerDeps): Stages {
+  const services = createServiceCallers(deps);
+  const { audit } = stages;
+  return {
+    ...stages,
+    authenticate: async (request, operation) =>
+      (await services.authenticate(request.headers)) ?? (await stages.authenticate(request, operation)),
+    authorize: (caller, operation) => {
+      if (executionOf(caller) !== null) requireOpenToServices(operation);
+      return stages.authorize?.(openQuantum(caller), operation);
+    },
+    ...(audit === undefined
+      ? {}
+      : {
+          audit: {
+            record: async (call, handle) =>
+              call.caller !== null && executionOf(call.caller) !== null
+                ? await handle()
+                : await audit.record(call, handle),
+            refuse: async (call, error) => {
+              if (call.caller === null || executionOf(call.caller) === null) await audit.refuse(call, error);
+            },
+          },
+        }),
+  };
 }
 
 /** The quantum API below `/quantum`. Refusals have `error` as well, which published clients read. */
@@ -35,8 +67,7 @@ export async function registerQuantumApi(
       return sendProblem(problem, request, reply, { error: problem.message });
     });
     await registerOperations(scope, QUANTUM_API, {
-      ...stages,
-      authorize: (caller, operation) => stages.authorize?.(openQuantum(caller), operation),
+      ...openToServices(stages, deps),
       prefix: QUANTUM_API_PREFIX,
       handlers: {
         ...createBackendHandlers(deps.backends),

@@ -10,6 +10,7 @@ import type { DataDirectory } from "../host/data-directory.ts";
 import { StartError } from "../host/start-error.ts";
 import type { HostProcess } from "./host-process.ts";
 import type { Shared } from "./shared.ts";
+import { createQuantumRelay } from "../quantum/relay.ts";
 
 /** What the roles worker and builder share to run user code. */
 export interface Python {
@@ -55,10 +56,11 @@ export async function findTools(
   return tools;
 }
 
-/** Starts the runtime. */
+/** Starts the runtime. @param reachApi origin of the platform API as this process reaches it */
 export function startPython(
   { config, data, logger, closers, readiness, results }: Shared,
   found: Tools,
+  reachApi: () => string,
 ): Python {
   const { environments, ...tools } = found;
   const { zygoteMemoryBytes, capacity, backendCapacity } = config;
@@ -72,6 +74,7 @@ export function startPython(
       memory: capacity.memory + backendCapacity.memory,
     },
     results,
+    doorkeeper: createQuantumRelay({ target: reachApi, logger }),
     limits: { resultBytes: config.maxResultBytes, files: { count: 100, bytes: config.maxResultBytes } },
     logger,
   });

@@ -4,8 +4,11 @@ import { startReleaser } from "@platform/engine/queue/releaser";
 import { readSpace } from "../base/files.ts";
 import type { HostFacts } from "../api/operator-instance.ts";
 import { registerPlatformApi } from "../api/platform-api.ts";
+import { startLeftJobs } from "../quantum/left-jobs.ts";
 import { registerQuantumApi } from "../quantum/quantum-api.ts";
+import { createExecutionTokens } from "../access/execution-tokens.ts";
 import { createBuilder } from "../builder/builder.ts";
+import { createOrigin } from "../config/addresses.ts";
 import type { Role } from "../config/config.ts";
 import { BUILD_COMMAND, CONSOLE_DIRECTORY, registerConsole } from "../console/console.ts";
 import { registerGateway } from "../gateway/gateway.ts";
@@ -31,18 +34,36 @@ export async function startRoles(
   tools: Tools | null,
   { workerId, metrics }: WorkRoleOptions,
 ): Promise<string | null> {
+  const { closers } = shared;
   const plays = (role: Role) => shared.config.roles.has(role);
   if (plays("gateway")) await startGateway(shared, gateway);
   const console = plays("control") ? await startControl(shared, api) : null;
   if (plays("control")) startWebhooks(shared);
   if (plays("control")) startSchedules(shared);
   if (plays("control")) startReleasing(shared);
+  if (plays("control"))
+    closers.add("quantum jobs that are left", startLeftJobs({ ...shared, ...shared.stores }));
   if (tools === null) return console;
-  const python = startPython(shared, tools);
+  const python = startPython(shared, tools, () => reachApi(shared.config, api));
   if (plays("worker")) startWorker(shared, python, { workerId, metrics });
   if (plays("builder")) startBuilder(shared, python, { workerId, metrics });
   return console;
 }
+
+/** Where this process reaches the platform API: by way of the loopback where it serves it, on whichever port. */
+function reachApi(
+  { quantumUrl, roles, host, apiPort, apiUrl }: Shared["config"],
+  api: HttpServers["api"],
+): string {
+  if (quantumUrl !== null) return quantumUrl;
+  if (!roles.has("control")) return apiUrl;
+  const address = api.server.address();
+  const port = typeof address === "object" && address !== null ? address.port : apiPort;
+  return createOrigin(EVERYWHERE[host] ?? host, port);
+}
+
+/** Addresses to listen on, by those that they are reached at from here. */
+const EVERYWHERE: Readonly<Record<string, string | undefined>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
 /** Token endpoint and service API. */
 async function startGateway(
@@ -101,7 +122,13 @@ async function startControl(
     version,
     host: describeHost(config, data.root),
   });
-  await registerQuantumApi(app, { ...stores, ...shared, executions, history });
+  await registerQuantumApi(app, {
+    ...stores,
+    ...shared,
+    executions,
+    history,
+    executionTokens: createExecutionTokens(secret),
+  });
   const isBuilt = await registerConsole(app, { apiUrl, gatewayUrl, directory: CONSOLE_DIRECTORY, logger });
   return isBuilt ? apiUrl : `not built: ${BUILD_COMMAND}`;
 }

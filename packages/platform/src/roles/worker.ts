@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProjectKind, Resources } from "@platform/contract/project";
 import { SECOND } from "@platform/engine/base/time";
+import type { OpenQuantum } from "@platform/engine/worker/run-claim";
+import { createExecutionTokens } from "../access/execution-tokens.ts";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import type { Dispatcher } from "@platform/engine/worker/dispatcher";
 import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
@@ -85,9 +87,16 @@ function createLanes(
   const source = { readOfVersion, subscribe: stores.variables.subscribe };
   const versions = withVariables(plain, source, runtime.retire);
   closers.add("variables", async () => versions.close());
+  const { sign } = createExecutionTokens(shared.secret);
+  const openQuantum: OpenQuantum = ({ id, attempt }) => ({
+    token: sign({ executionId: id, attempt }),
+    published: config.namesPublished,
+  });
   return (lane) =>
     createDispatcher({
       ...lane,
+      // Executions of backends start no quantum jobs: each of those ends without waiting for another one.
+      ...(lane.kind === "service" ? { openQuantum } : {}),
       store: executionStore,
       versions,
       runtime,

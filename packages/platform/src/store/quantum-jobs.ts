@@ -18,6 +18,10 @@ export interface JobFacts {
   readonly inputParams: Readonly<Record<string, unknown>>;
   readonly shots: number | null;
   readonly sdkProvider: string | null;
+  /** The execution of a service that has started it; missing: a user has. */
+  readonly serviceExecutionId?: string;
+  /** Whether it goes on when that execution ends. Missing: it does not. */
+  readonly detached?: true;
 }
 
 /** A quantum job as lists show it; times in milliseconds since the epoch. */
@@ -34,6 +38,8 @@ export interface JobRow {
 /** Which jobs; what is absent decides nothing. */
 export interface JobFilter {
   readonly backendId?: string | undefined;
+  /** A UUID in lower case. */
+  readonly serviceExecutionId?: string | undefined;
   /** All of them. */
   readonly tags?: readonly string[] | undefined;
   /** Milliseconds since the epoch. */
@@ -73,6 +79,7 @@ const LIST = `with found as materialized (
     where ${FACTS} is not null and ($2::text is null or ${FACTS} ->> 'backendId' = $2) and ($3::text[] is null or ${FACTS} -> 'tags' ?& $3)
       and ($4::text[] is null or e.status = any ($4)) and ($5::text[] is null or e.failure_code = any ($5))
       and ($6::text[] is null or e.failure_code is null or e.failure_code <> all ($6))
+      and ($10::text is null or ${FACTS} ->> 'serviceExecutionId' = $10)
       and ($9::float8 is null or e.created_at >= to_timestamp($9 / 1000))
   )
   select (select count(*)::int from found) as total, page.* from (select 1) one
@@ -91,6 +98,7 @@ export function createQuantumJobStore(database: Database): QuantumJobStore {
         codes = null,
         otherCodesThan = null,
         createdAfter = null,
+        serviceExecutionId = null,
       } = filter;
       const rows = await database.query<ListRow>({
         text: LIST,
@@ -104,6 +112,7 @@ export function createQuantumJobStore(database: Database): QuantumJobStore {
           offset,
           limit,
           createdAfter,
+          serviceExecutionId,
         ],
         idempotent: true,
       });

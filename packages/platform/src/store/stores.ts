@@ -29,6 +29,7 @@ import { createPolicyStore } from "./policies.ts";
 import { createQuantumJobStore } from "./quantum-jobs.ts";
 import { createScheduleRunStore } from "./schedules/runs.ts";
 import { createScheduleStore } from "./schedules/schedules.ts";
+import { createServiceExecutionStore } from "./service-executions.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
 import { createRateBucketStore } from "./rate-buckets.ts";
@@ -64,6 +65,7 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     backends: createBackendStore(database),
     platformBackends: createPlatformBackendStore(database),
     quantumJobs: createQuantumJobStore(database),
+    serviceExecutions: createServiceExecutionStore(given),
     builds: createBuildStore(database, options),
     buildHistory: createBuildHistory(database),
     applications: createApplicationStore(database, noteCancelled),

@@ -13,6 +13,7 @@ import { registerPlatformApi } from "../api/platform-api.ts";
 import { registerQuantumApi } from "../quantum/quantum-api.ts";
 import type { UploadLimits } from "../api/upload-gate.ts";
 import { registerGateway } from "../gateway/gateway.ts";
+import { createExecutionTokens } from "../access/execution-tokens.ts";
 import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
 import type { Mailer } from "../accounts/mailer.ts";
@@ -191,7 +192,13 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     ...(uploadPace === undefined ? {} : { uploadPace }),
     ...(parts === undefined ? {} : { parts }),
   });
-  await registerQuantumApi(api, { ...stores, ...shared, executions, history });
+  await registerQuantumApi(api, {
+    ...stores,
+    ...shared,
+    executions,
+    history,
+    executionTokens: createExecutionTokens(TEST_SECRET),
+  });
   return {
     gateway,
     api,

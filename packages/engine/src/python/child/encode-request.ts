@@ -31,6 +31,8 @@ interface RequestOptions {
   readonly inputs: RequestInputs | undefined;
   /** What may be in OUTPUT_DIRECTORY; undefined: files are not returned. */
   readonly files: FileLimits | undefined;
+  /** Null: the sandbox has none, and the execution gets no access to what is behind. */
+  readonly door: string | null;
 }
 
 /** Moves the files of an execution to where its child can open them. @throws the system's error */
@@ -65,10 +67,11 @@ export function encodeRequest(request: RunRequest, options: RequestOptions): rea
   const { executionId, attempt: number = 1, outputPool: pool, trace } = request;
   const attempt = number > 1 ? number : undefined;
   const outputPool = pool && { path: pool.path, id: pool.dataPoolId };
-  const { resultBytes, linger, inputs, files } = options;
+  const { resultBytes, linger, inputs, files, door } = options;
+  const quantum = request.quantum === undefined || door === null ? undefined : { ...request.quantum, door };
   const { body } = request.input;
   return [
-    // `attempt`, `inputs`, `files`, `outputPool` and `trace` are left out where they are undefined.
+    // `attempt`, `inputs`, `files`, `outputPool`, `trace` and `quantum` are left out where they are undefined.
     encodeFrame(
       FRAME.request,
       Buffer.from(
@@ -82,6 +85,7 @@ export function encodeRequest(request: RunRequest, options: RequestOptions): rea
           files,
           outputPool,
           trace,
+          quantum,
         }),
       ),
     ),

@@ -124,6 +124,7 @@ function handOver(
     signal: (signal) => asked.push(`signal ${signal}`),
     measure,
     inputs: null,
+    door: null,
     needsLive: false,
     explainNetwork: () => null,
     onAnswered: () => asked.push("answered"),

@@ -34,6 +34,8 @@ interface ExecutionHost {
   readonly measure: () => Usage | null;
   /** Where files go that the child shall open; null: there is no such place. */
   readonly inputs: InputPlace | null;
+  /** The door of its sandbox, as the child names it; null: there is none. */
+  readonly door: string | null;
   /** Whether `measure` reads live processes: one that has answered then waits until that was done. */
   readonly needsLive: boolean;
   /** The answer is known; the process may still be running. */
@@ -166,7 +168,13 @@ function composeRequest(request: RunRequest, settings: Settings, host: Execution
     const { resultBytes, results, files } = settings;
     const limits = results === null ? undefined : files;
     return {
-      frames: encodeRequest(request, { resultBytes, linger: host.needsLive, inputs, files: limits }),
+      frames: encodeRequest(request, {
+        resultBytes,
+        linger: host.needsLive,
+        inputs,
+        files: limits,
+        door: host.door,
+      }),
       hasOutputPool: request.outputPool !== undefined,
     };
   } catch (error) {

@@ -56,6 +56,8 @@ export interface Boot {
   readonly begin: (id: number) => void;
   /** Where the inputs of its executions go; null: no process is started yet. */
   readonly inputs: () => InputPlace | null;
+  /** The door of the sandbox, as its processes name it; null: there is none, or no process is started yet. */
+  readonly door: () => string | null;
   /** What a child has used until now; null: it is not measured. */
   readonly measure: (id: number) => Usage | null;
   /** Kills what is left of a child again; whether it has processes that have not ended yet, as the kernel shows, and will. False: that is not known. */
@@ -118,6 +120,7 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
     order: (order) => dispatch({ type: "ordered", order }),
     begin: watched.begin,
     inputs: () => (Array.isArray(handles.zygote) ? null : handles.zygote.inputs),
+    door: () => (Array.isArray(handles.zygote) ? null : handles.zygote.door),
     measure: (id) => measure(handles, id),
     isEnding: (id) => isEnding(handles, id),
     bury: (id, onEmpty) => {

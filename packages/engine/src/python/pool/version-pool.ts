@@ -215,6 +215,7 @@ function handOver(handles: Handles, child: number, ticket: Ticket): void {
     signal: (signal) => handles.boot?.order({ order: "signal", id: child, signal }),
     measure: () => handles.boot?.measure(child) ?? null,
     inputs: handles.boot?.inputs() ?? null,
+    door: handles.boot?.door() ?? null,
     needsLive: host.watcher !== null,
     onAnswered: () => dispatch({ type: "answered" }),
     // The kernel may have ended them just now, which the zygote is still to tell.

@@ -18,6 +18,8 @@ import { encodeOrder } from "../wire/control-messages.ts";
 import type { Order, ZygoteEvent } from "../wire/control-messages.ts";
 import { createEventReader } from "../wire/event-reader.ts";
 import { createBootOrder } from "./boot-order.ts";
+import { openDoor } from "../wire/door.ts";
+import type { Door } from "../wire/door.ts";
 import { openHomeSocket } from "../wire/home-socket.ts";
 import type { HomeSocket } from "../wire/home-socket.ts";
 import { createLogBudget, createLogSplitter } from "../child/log-splitter.ts";
@@ -25,6 +27,7 @@ import type { Pace, Paces } from "../wire/pace.ts";
 import { createPacedReader } from "../wire/paced-reader.ts";
 import type { Consumer, Taken } from "../wire/paced-reader.ts";
 import type { LogLine, RunnableVersion } from "../port/runtime.ts";
+import type { Doorkeeper } from "../port/settings.ts";
 import { BOOT_LINE_BYTES, BOOT_LOG_BYTES, describeLargeImport } from "./start-failure.ts";
 import { FIRST_DESCRIPTOR, STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
@@ -45,6 +48,7 @@ const LEAVE_MS = 1000;
 const HANG_UP_MS = 5000;
 const CONTROL_FD = 3;
 const MAX_STATUS_LENGTH = 4096;
+const DOOR = "door";
 const UNCONNECTED = "could not be connected to the network";
 
 /** Dependencies that the zygotes of one runtime share. */
@@ -57,6 +61,8 @@ export interface ZygoteHost {
   readonly logger: Logger;
   /** Limits imports and executions where there are no control groups; null: it is not needed, or cannot be. */
   readonly watcher: Watcher | null;
+  /** Null: sandboxes have no doors. */
+  readonly doorkeeper: Doorkeeper | null;
 }
 
 /** The processes of a zygote that the host knows. */
@@ -72,6 +78,8 @@ export interface Zygote {
   readonly processes: ZygoteProcesses;
   readonly home: HomeSocket;
   readonly inputs: InputPlace;
+  /** Path of the door as the sandbox names it; null: it has none. */
+  readonly door: string | null;
   /** Null: there are no control groups. */
   readonly groups: ZygoteGroups | null;
   readonly send: (order: Order) => void;
@@ -98,6 +106,7 @@ interface Holdings {
   readonly launch: SandboxLaunch;
   readonly home: HomeSocket;
   readonly inputs: InputPlace;
+  readonly door: string | null;
   readonly groups: ZygoteGroups | null;
   readonly release: () => Promise<void>;
 }
@@ -115,13 +124,15 @@ export async function startZygote(host: ZygoteHost, options: ZygoteOptions): Pro
 }
 
 async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteOptions): Promise<Holdings> {
-  const { runnerDirectory, folders } = host;
+  const { runnerDirectory, folders, doorkeeper } = host;
   const zygoteDirectory = folders.create();
   let launch: SandboxLaunch | undefined;
   let home: HomeSocket | undefined;
+  let door: Door | undefined;
   let groups: ZygoteGroups | null = null;
   async function release(): Promise<void> {
     home?.close();
+    door?.close();
     await groups?.remove();
     launch?.release();
     folders.discard(zygoteDirectory);
@@ -137,13 +148,16 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
       onNotice,
     });
     home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
+    if (doorkeeper !== null && launch.view.hasDoors)
+      door = await openDoor(join(zygoteDirectory, DOOR), doorkeeper);
     if (host.sandbox.cgroups !== null)
       groups = createZygoteGroups(host.sandbox.cgroups, version, {
         maxChildren,
         first: FIRST_DESCRIPTOR + launch.descriptors.length,
       });
     const inputs = { outside: join(zygoteDirectory, INPUTS), inside: join(launch.view.zygote, INPUTS) };
-    return { launch, home, inputs, groups, release };
+    const inside = door === undefined ? null : join(launch.view.zygote, DOOR);
+    return { launch, home, inputs, door: inside, groups, release };
   } catch (error) {
     closeDescriptors(launch);
     await release();
@@ -159,7 +173,7 @@ function attendZygote(
   { paces, watcher }: ZygoteHost,
   options: ZygoteOptions,
   child: ChildProcess,
-  { launch, home, inputs, groups, release }: Holdings,
+  { launch, home, inputs, door, groups, release }: Holdings,
 ): Zygote {
   const control = openControl(child);
   const readEvents = createEventReader(MAX_EVENT_BYTES, hear, kill);
@@ -212,7 +226,7 @@ function attendZygote(
 
   const booting = boot();
   const processes = nameProcesses(child, launch);
-  return { processes, home, inputs, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
+  return { processes, home, inputs, door, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
 }
 
 function attendEvent({ event }: ZygoteEvent, { home, groups }: Pick<Holdings, "home" | "groups">): void {

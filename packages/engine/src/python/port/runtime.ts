@@ -175,6 +175,14 @@ export interface ProgressUpdate {
   readonly checkpoint: Uint8Array | null;
 }
 
+/** How one execution may use the quantum API. */
+export interface QuantumAccess {
+  /** Good for that API, and while the execution runs. */
+  readonly token: string;
+  /** Whether user code finds it by the names that published clients of such platforms read as well. */
+  readonly published: boolean;
+}
+
 /** One execution: which code, with which input, for how long. */
 export interface RunRequest {
   readonly executionId: string;
@@ -186,6 +194,8 @@ export interface RunRequest {
   readonly outputPool?: OutputPool;
   /** What user code has as TRACEPARENT and TRACESTATE: missing, nothing. */
   readonly trace?: TraceContext;
+  /** What user code is let into the quantum API with, where its sandbox has a door. Missing: it gets no access. */
+  readonly quantum?: QuantumAccess;
   /** Wall-clock limit in seconds, counted from the hand-over to the child. */
   readonly timeoutSeconds: number;
   /**

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { totalmem } from "node:os";
 import type { OutputLimits } from "@platform/contract/project";
 import type { Resources } from "@platform/contract/project";
@@ -24,6 +25,8 @@ export interface PythonRuntimeOptions {
   readonly results?: Pick<ResultStore, "receive">;
   /** Why a file of an output pool cannot have this name here, as a sentence, where any other data pool has it; null: it can. Missing: all can. */
   readonly explainPoolName?: (name: string) => string | null;
+  /** Who answers what executions send through the doors of their sandboxes. Missing: there are no doors. */
+  readonly doorkeeper?: Doorkeeper;
   /** The vCPUs and GB of this worker; missing: not known. */
   readonly capacity?: Resources;
   /** Idle children end after this time, the zygote after ten times as long. */
@@ -36,6 +39,9 @@ export interface PythonRuntimeOptions {
   readonly limits?: Partial<Limits>;
   readonly times?: Partial<Times>;
 }
+
+/** Who answers what comes through the door of a sandbox. It trusts nobody there, and the connection is its own. */
+export type Doorkeeper = (connection: Socket) => void;
 
 /** What one execution may leave in OUTPUT_DIRECTORY and its output pool: entries, and bytes of all files together. */
 export interface FileLimits {

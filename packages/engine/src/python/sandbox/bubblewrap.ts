@@ -75,6 +75,7 @@ async function prepareLaunch(
       runner: RUNNER,
       zygote: ZYGOTE,
       scratch: "/tmp",
+      hasDoors: true,
       isolation: {
         namespaces: true,
         network: children,

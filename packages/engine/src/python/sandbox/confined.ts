@@ -79,6 +79,8 @@ function prepareLaunch(
       runner: runnerDirectory,
       zygote: zygoteDirectory,
       scratch,
+      // The filter refuses sockets that connect by a path.
+      hasDoors: false,
       isolation: { namespaces: false, network: "shared", filter: childFilter, landlock: readable, opened },
     },
     wrap: (command) => ({

@@ -22,6 +22,7 @@ export function createNoSandbox(report: SandboxReport): Sandbox {
           runner: request.runnerDirectory,
           zygote: request.zygoteDirectory,
           scratch,
+          hasDoors: true,
           isolation: { namespaces: false, network: "shared", filter: null, landlock: null, opened: [] },
         },
         wrap: ([file, ...args]) => ({ executable: TrustedExecutable.vouchFor(file, "no sandbox"), args }),

@@ -54,6 +54,8 @@ interface SandboxView {
   /** Parent folder for the folders of executions without a private /tmp. */
   readonly scratch: string;
   readonly isolation: Isolation;
+  /** Whether processes may connect to sockets in the folder `zygote`. */
+  readonly hasDoors: boolean;
 }
 
 /** How one zygote is started in its sandbox. */

@@ -1,0 +1,28 @@
+import { Type } from "typebox";
+import type { OperationTable } from "../operation.ts";
+import { QUANTUM_JOBS_API } from "./jobs.ts";
+
+const { query, responses } = QUANTUM_JOBS_API.listQuantumJobs;
+
+const ExecutionParams = Type.Object({
+  executionId: Type.String({ maxLength: 64, description: "Id of an execution of a service" }),
+});
+
+/** Operations on what executions of services have started. */
+export const SERVICE_EXECUTIONS_API = {
+  listServiceExecutionWorkloads: {
+    scope: "organisation",
+    audit: null,
+    bodyMode: "none",
+    answerMode: "json",
+    method: "GET",
+    allows: "read",
+    rate: "read",
+    path: "/service-executions/{executionId}/workloads",
+    summary: "List the quantum jobs that an execution of a service has started",
+    description: "Newest first. An execution itself lists only its own.",
+    params: ExecutionParams,
+    query: Type.Omit(query, ["serviceExecutionId"]),
+    responses,
+  },
+} as const satisfies OperationTable;

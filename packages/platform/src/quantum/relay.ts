@@ -1,0 +1,129 @@
+import { createServer, request as requestHttp } from "node:http";
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { request as requestHttps } from "node:https";
+import { QUANTUM_API_PREFIX } from "@platform/contract/quantum-api/quantum-api";
+import type { Logger } from "@platform/engine/base/logger";
+import type { Doorkeeper } from "@platform/engine/python/port/settings";
+
+/** What of a request is passed on: what the operations read, and no more. */
+const REQUEST_HEADERS = [
+  "accept",
+  "authorization",
+  "content-length",
+  "content-type",
+  "idempotency-key",
+  "prefer",
+  "traceparent",
+  "tracestate",
+  "user-agent",
+  "x-auth-token",
+  // By which published clients are known.
+  "x-cloud-trace-context",
+  "x-fern-language",
+  "x-organizationid",
+];
+/** What of an answer is not: it concerns the connection to the platform. */
+const HOP_HEADERS: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "set-cookie",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+/** As written: no part that some server could read as a step upwards or as another slash, and nothing that is decoded twice. */
+const PATH = /^\/quantum(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+(?:\?[!-~]*)?$/u;
+const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PATCH", "DELETE"]);
+/** Node.js writes the body of another method without saying where it ends: what follows would be read as a request of its own. */
+const WITH_BODY: ReadonlySet<string> = new Set(["POST", "PATCH"]);
+
+/** Where the relay leads. */
+export interface RelayOptions {
+  /** Origin of the platform API as this process reaches it. */
+  readonly target: () => string;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+/**
+ * Answers what executions send through the doors of their sandboxes: passes requests on to the quantum API, as they come and piece by piece, and
+ * refuses all others. It adds no rights: who calls is what the token says that the request has.
+ */
+export function createQuantumRelay({ target, logger }: RelayOptions): Doorkeeper {
+  const server = createServer({ maxHeaderSize: 16_384 }, (request, response) => {
+    const { method = "", url = "" } = request;
+    if (!METHODS.has(method) || !PATH.test(url)) return refuse(request, response, 404, NOT_QUANTUM);
+    return passOn({ request, response, url: new URL(url, target()), logger });
+  });
+  // Neither tunnels nor other protocols; without a listener, the connection of an upgrade would stay open.
+  for (const event of ["connect", "upgrade"] as const)
+    server.on(event, (_request, socket) => socket.destroy());
+  server.on("clientError", (_error, socket) => socket.destroy());
+  return (connection) => void server.emit("connection", connection);
+}
+
+const NOT_QUANTUM = {
+  code: "NOT_FOUND",
+  detail: `Executions reach nothing but ${QUANTUM_API_PREFIX} here.`,
+} as const;
+const AWAY = {
+  code: "UNAVAILABLE",
+  detail: "The worker does not reach the platform API at present; try again.",
+} as const;
+
+interface Passing {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+function passOn({ request, response, url, logger }: Passing): void {
+  const start = url.protocol === "https:" ? requestHttps : requestHttp;
+  const { method = "" } = request;
+  const hasBody = WITH_BODY.has(method);
+  const headers = pick(request.headers);
+  if (!hasBody) delete headers["content-length"];
+  const onward: ClientRequest = start(url, { method, headers });
+  onward.on("response", (answer) => {
+    response.writeHead(answer.statusCode ?? 502, leaveHops(answer.headers));
+    answer.on("error", () => response.destroy());
+    answer.pipe(response);
+  });
+  // Nobody asks for it.
+  onward.on("upgrade", (_answer, socket) => socket.destroy());
+  onward.on("error", (error) => {
+    if (response.headersSent || response.destroyed) return response.destroy();
+    logger.warn({ err: error }, "the platform API could not be reached for an execution");
+    return refuse(request, response, 503, AWAY);
+  });
+  response.on("close", () => {
+    if (!response.writableFinished) onward.destroy();
+  });
+  request.on("error", () => onward.destroy());
+  if (hasBody) return void request.pipe(onward);
+  request.resume();
+  onward.end();
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: { readonly code: string; readonly detail: string },
+): void {
+  request.resume();
+  const headers = { "content-type": "application/json", connection: "close" };
+  response.writeHead(status, headers).end(JSON.stringify({ ...body, error: body.detail }));
+}
+
+function pick(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(
+    REQUEST_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
+  );
+}
+
+function leaveHops(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_HEADERS.has(name)));
+}

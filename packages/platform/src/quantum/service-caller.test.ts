@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BackendDescription } from "@platform/contract/quantum-api/description";
+import { createExecutionTokens } from "../access/execution-tokens.ts";
+import { createTestService, insertTestVersion } from "../testing/fixtures.ts";
+import { createHistoryScene } from "../testing/history-scene.ts";
+import type { HistoryScene } from "../testing/history-scene.ts";
+import { TEST_SECRET } from "../testing/instance.ts";
+import { startLeftJobs } from "./left-jobs.ts";
+import { requireOpenToServices } from "./service-caller.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+const DESCRIPTION: BackendDescription = {
+  type: "SIMULATOR",
+  display_name: "Echo",
+  configuration: {
+    qubit_count: 2,
+    gates: [],
+    connectivity: { fully_connected: true },
+    shots_range: { min: 1, max: 10 },
+    max_pubs_per_job: 1,
+    supported_input_formats: ["OPEN_QASM_V3"],
+    memory_result_supported: false,
+  },
+};
+const JOB = { backend_id: "sim.echo", input_format: "OPEN_QASM_V3", input: "h q[0];" };
+const tokens = createExecutionTokens(TEST_SECRET);
+
+let scene: HistoryScene;
+
+beforeAll(async () => {
+  scene = await createHistoryScene();
+  const { serviceKey } = await createTestService(scene.instance, scene.provider, "echo");
+  const backend = { id: "sim.echo", description: DESCRIPTION };
+  await insertTestVersion(scene.home.database, { serviceKey, version: "2.0.0", backend });
+  await scene.home.database.query({
+    text: "update service set backend_id = 'sim.echo' where key = $1 returning key",
+    values: [serviceKey],
+  });
+});
+afterAll(() => scene?.close());
+
+/** An execution of the provider's service that runs, started by the subscriber. */
+async function runService(): Promise<{ readonly id: string; readonly token: string }> {
+  const [id = ""] = await scene.insert([
+    {
+      ownerId: scene.foreign.subscriptionId,
+      versionId: scene.service.versionId,
+      at: Date.now(),
+      status: "RUNNING",
+    },
+  ]);
+  return { id, token: tokens.sign({ executionId: id, attempt: 0 }) };
+}
+
+async function end(id: string): Promise<void> {
+  await scene.home.database.query({
+    text: "update execution set status = 'SUCCEEDED', ended_at = now(), lease_until = null where id = $1 returning id",
+    values: [id],
+  });
+}
+
+async function call(token: string, request: string, json?: unknown, headers: Record<string, string> = {}) {
+  const [method = "", path = ""] = request.split(" ");
+  const response = await scene.instance.api.inject({
+    method: method as "GET" | "POST" | "DELETE",
+    url: path,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+    ...(json === undefined ? {} : { payload: JSON.stringify(json) }),
+  });
+  return { status: response.statusCode, body: response.body === "" ? {} : response.json<Body>() };
+}
+
+const list = (page: Body) => (page["content"] as readonly Body[]).map((job) => job["id"]);
+
+test("an execution starts jobs of the organisation of its service, which name it, and sees no others", async () => {
+  const [one, other] = [await runService(), await runService()];
+  const started = await call(one.token, "POST /quantum/jobs", JOB);
+  expect(started).toMatchObject({ status: 201, body: { service_execution_id: one.id } });
+  const job = String(started.body["id"]);
+  const { body: ofUser } = await call(scene.provider.token, "POST /quantum/jobs", JOB);
+  expect(ofUser).toMatchObject({ service_execution_id: null });
+  expect(list((await call(one.token, "GET /quantum/jobs")).body)).toEqual([job]);
+  expect(list((await call(one.token, `GET /quantum/jobs?serviceExecutionId=${other.id}`)).body)).toEqual([
+    job,
+  ]);
+  expect(list((await call(other.token, "GET /quantum/jobs")).body)).toEqual([]);
+  for (const hidden of [job, String(ofUser["id"])]) {
+    for (const part of ["", "/status", "/result", "/input", "/log"])
+      expect((await call(other.token, `GET /quantum/jobs/${hidden}${part}`)).status).toBe(404);
+    expect((await call(other.token, `DELETE /quantum/jobs/${hidden}`)).status).toBe(404);
+  }
+  const workloads = (id: string, token: string) =>
+    call(token, `GET /quantum/service-executions/${id}/workloads`);
+  expect(list((await workloads(one.id, one.token)).body)).toEqual([job]);
+  expect((await workloads(one.id, other.token)).status).toBe(404);
+  // The organisation sees all.
+  expect(list((await workloads(one.id, scene.provider.token)).body)).toEqual([job]);
+  expect((await call(scene.subscriber.token, `GET /quantum/jobs/${job}`)).status).toBe(404);
+  expect(list((await workloads(one.id, scene.subscriber.token)).body)).toEqual([]);
+});
+
+async function startBell({ token }: { readonly token: string }): Promise<unknown> {
+  return (await call(token, "POST /quantum/jobs", JOB, { "idempotency-key": "bell" })).body["id"];
+}
+
+test("each execution has idempotency keys of its own", async () => {
+  const [one, other] = [await runService(), await runService()];
+  const first = await startBell(one);
+  expect(await startBell(one)).toBe(first);
+  expect(await startBell(other)).not.toBe(first);
+});
+
+test("a token opens the quantum API alone", async () => {
+  const { token } = await runService();
+  expect((await call(token, "GET /quantum/backends")).status).toBe(200);
+  for (const path of ["/api/services", "/api/applications", "/api/jobs"])
+    expect(await call(token, `GET ${path}`)).toMatchObject({
+      status: 401,
+      body: { code: "UNAUTHENTICATED" },
+    });
+  const { serviceKey, serviceName, version } = scene.service;
+  const atGateway = await scene.instance.gateway.inject({
+    method: "POST",
+    url: `/${serviceKey}/${serviceName}/${version}/`,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    payload: "{}",
+  });
+  expect(atGateway.statusCode).toBe(401);
+});
+
+test("a token is worth nothing once its attempt is over, or where it never was one", async () => {
+  const { id, token } = await runService();
+  const ask = async (shown: string) => (await call(shown, "GET /quantum/backends")).status;
+  expect(await ask(token)).toBe(200);
+  expect(await ask(tokens.sign({ executionId: id, attempt: 1 }))).toBe(401);
+  expect(await ask(`${token.slice(0, -1)}${token.endsWith("A") ? "E" : "A"}`)).toBe(401);
+  expect(
+    await ask(
+      createExecutionTokens({ current: "x".repeat(32), others: [] }).sign({ executionId: id, attempt: 0 }),
+    ),
+  ).toBe(401);
+  const { body } = await call(scene.provider.token, "POST /quantum/jobs", JOB);
+  expect(await ask(tokens.sign({ executionId: String(body["id"]), attempt: 0 }))).toBe(401);
+  await end(id);
+  const since = Date.now();
+  await expect.poll(async () => await ask(token)).toBe(401);
+  expect(Date.now() - since).toBeLessThan(2_000);
+});
+
+test("a token of an execution of a backend opens nothing", async () => {
+  const { body } = await call(scene.provider.token, "POST /quantum/jobs", JOB);
+  const id = String(body["id"]);
+  await scene.home.database.query({
+    text: "update execution set status = 'RUNNING', worker_id = 'w', started_at = now(), lease_until = now() + interval '1 hour' where id = $1 returning id",
+    values: [id],
+  });
+  const token = tokens.sign({ executionId: id, attempt: 0 });
+  expect((await call(token, "GET /quantum/backends")).status).toBe(401);
+});
+
+test("what an execution has started ends with it, unless it was detached", async () => {
+  const { id, token } = await runService();
+  const start = async (more: Body) =>
+    String((await call(token, "POST /quantum/jobs", { ...JOB, ...more })).body["id"]);
+  const [left, detached] = [await start({}), await start({ detached: true })];
+  const ofUser = String((await call(scene.provider.token, "POST /quantum/jobs", JOB)).body["id"]);
+  const { backends, serviceExecutions } = scene.instance.stores;
+  expect(await serviceExecutions.listLeftJobs(10)).toEqual([]);
+  await end(id);
+  const stop = startLeftJobs({
+    backends,
+    serviceExecutions,
+    executions: scene.instance.executions,
+    logger: { warn: () => undefined },
+  });
+  const read = async (job: string) =>
+    (await call(scene.provider.token, `GET /quantum/jobs/${job}/status`)).body["status"];
+  await expect.poll(async () => await read(left)).toBe("CANCELLED");
+  await stop();
+  expect([await read(detached), await read(ofUser)]).toEqual(["PENDING", "PENDING"]);
+});
+
+test("a published client is answered when the job has ended, or after two seconds", async () => {
+  const { id, token } = await runService();
+  const job = String((await call(token, "POST /quantum/jobs", JOB)).body["id"]);
+  const ask = async (headers: Record<string, string>) => {
+    const since = Date.now();
+    const { body } = await call(token, `GET /quantum/jobs/${job}/status`, undefined, headers);
+    return { status: body["status"], ms: Date.now() - since };
+  };
+  const [fern, trace] = [{ "x-fern-language": "Python" }, { "x-cloud-trace-context": "0" }];
+  for (const headers of [fern, trace]) {
+    const held = await ask(headers);
+    expect(held.status).toBe("PENDING");
+    expect(held.ms).toBeGreaterThan(1_900);
+  }
+  const plain = await ask({ prefer: "wait=0", ...fern });
+  expect([plain.status, plain.ms < 1_900]).toEqual(["PENDING", true]);
+  const waits = ask(fern);
+  await call(token, `DELETE /quantum/jobs/${job}`);
+  const ended = await waits;
+  expect([ended.status, ended.ms < 1_900]).toEqual(["CANCELLED", true]);
+  await end(id);
+});
+
+test("what is not opened to executions is for users, also when it is new", () => {
+  expect(() => requireOpenToServices({ method: "POST", path: "/sessions-to-come" })).toThrow(
+    "This is for users",
+  );
+  expect(() => requireOpenToServices({ method: "POST", path: "/jobs" })).not.toThrow();
+});
