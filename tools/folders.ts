@@ -5,7 +5,7 @@
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: ["contract/platform-api"],
-  "contract/platform-api": [],
+  "contract/platform-api": ["contract/quantum-api"],
   "contract/snippets": ["contract"],
   "contract/quantum-api": [],
 

@@ -715,6 +715,33 @@ CREATE INDEX pool_upload_expires ON public.pool_upload USING btree (expires_at);
 CREATE INDEX pool_upload_open ON public.pool_upload USING btree (organisation_id, expires_at) WHERE (stored_at IS NULL);
 CREATE INDEX pool_upload_promised ON public.pool_upload USING btree (owner_id) INCLUDE (bytes, expires_at) WHERE (stored_at IS NULL);
 
+create table quantum_budget (
+  organisation_id uuid not null,
+  currency text not null,
+  amount numeric not null,
+  month date not null,
+  spent numeric not null default 0,
+  held numeric not null default 0,
+  constraint quantum_budget_natural CHECK (((amount >= (0)::numeric) AND (spent >= (0)::numeric) AND (held >= (0)::numeric))),
+  constraint quantum_budget_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
+  constraint quantum_budget_pkey PRIMARY KEY (organisation_id, currency)
+);
+
+create table quantum_charge (
+  execution_id uuid not null,
+  organisation_id uuid not null,
+  currency text not null,
+  month date not null,
+  bound numeric not null,
+  fixed numeric not null,
+  per_second numeric not null,
+  timeout_seconds integer not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint quantum_charge_budget FOREIGN KEY (organisation_id, currency) REFERENCES quantum_budget(organisation_id, currency) ON DELETE CASCADE,
+  constraint quantum_charge_pkey PRIMARY KEY (execution_id)
+);
+CREATE INDEX quantum_charge_of_budget ON public.quantum_charge USING btree (organisation_id, currency, execution_id);
+
 create table quota (
   subscription_id uuid not null,
   cap bigint,

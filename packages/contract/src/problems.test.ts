@@ -8,6 +8,7 @@ const PUBLISHED = [
   ["INVALID_PROJECT", 400, false],
   ["INVALID_ARCHIVE", 400, false],
   ["CHECKSUM_MISMATCH", 400, true],
+  ["MAX_COST_EXCEEDED", 400, false],
   ["UNAUTHENTICATED", 401, false],
   ["AUTHORIZATION_PENDING", 400, true],
   ["SLOW_DOWN", 400, true],

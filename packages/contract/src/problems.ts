@@ -25,6 +25,11 @@ export const PROBLEMS = {
     detail: "What arrived does not have the given checksum; send it again.",
     retryable: true,
   },
+  MAX_COST_EXCEEDED: {
+    status: 400,
+    detail: "The job may cost more than its max_cost; nothing has run.",
+    retryable: false,
+  },
   UNAUTHENTICATED: { status: 401, detail: "A valid bearer token is required.", retryable: false },
   AUTHORIZATION_PENDING: {
     status: 400,

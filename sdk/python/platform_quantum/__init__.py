@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         PlatformError,
         ServerUnreachableError,
     )
+    from .estimate import Estimate
     from .models import BackendInfo, Failure, JobInfo, LogLine
     from .provider import PlatformQuantumProvider
     from .qiskit.backend import PlatformBackend
@@ -39,6 +40,7 @@ __all__ = [
     "ConfigInvalidError",
     "Credentials",
     "CredentialsNotFound",
+    "Estimate",
     "EstimatorV2",
     "Failure",
     "InvalidAccessTokenError",
@@ -60,6 +62,7 @@ __all__ = [
 
 _MODULES = {
     "Credentials": "credentials",
+    "Estimate": "estimate",
     "BackendInfo": "models",
     "Failure": "models",
     "JobInfo": "models",

@@ -9,6 +9,7 @@ import type { QuantumClient } from "../base/session.ts";
 import { pause, retryRead } from "../base/wait.ts";
 import { deployProject } from "../project/deploy.ts";
 import { BUNDLED_BACKENDS, withBundledBackend } from "../quantum/bundled-backend.ts";
+import { describePrice } from "../quantum/costs.ts";
 
 /** Workers look for backends every two seconds while there was none. */
 const ONLINE_SECONDS = 20;
@@ -83,6 +84,7 @@ export const showBackendCommand = defineCommand({
     output.print(`State     ${backend.status}, ${backend.queue_size} waiting`);
     output.print(`Version   ${backend.backend_version}, ${backend.updated_at}`);
     output.print(`Qubits    ${countQubits(backend)}`);
+    output.print(`Price     ${cleanText(describePrice(backend))}`);
     if (configuration !== undefined) {
       const {
         shots_range: shots,

@@ -10,6 +10,8 @@ import type { Output } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
 import type { QuantumClient } from "../base/session.ts";
 import { pause, retryRead } from "../base/wait.ts";
+import { describeCost } from "../quantum/costs.ts";
+import { printEstimate } from "../quantum/print-estimate.ts";
 import { readCounts } from "../quantum/counts.ts";
 import { readCircuit } from "../quantum/read-circuit.ts";
 
@@ -53,39 +55,49 @@ export const runQuantumCommand = defineCommand({
     name: { kind: "text", placeholder: "text", description: "Name of the job" },
     tags: { kind: "text", placeholder: "tags", description: "Tags, separated by commas" },
     idempotencyKey: { kind: "text", placeholder: "key", description: "The same key starts one job" },
+    dryRun: {
+      kind: "flag",
+      description: "Have the backend only check it, and print what it would cost; nothing is run",
+    },
+    maxCost: {
+      kind: "text",
+      placeholder: "amount",
+      description:
+        "Run nothing if it may cost more, in the currency of the backend: with all of its time limit",
+    },
     noWait: { kind: "flag", description: "Print the id of the job, and do not wait for its end" },
   },
   examples: [
     { command: "platform quantum run bell.qasm --backend sim.statevector --shots 1000", comment: "Counts" },
+    {
+      command: "platform quantum run bell.qasm --backend qpu.own --shots 1000 --dry-run",
+      comment: "The cost",
+    },
   ],
   run: async (context, { arguments: { file }, options }) => {
     if (options.backend === undefined)
       throw createUsageError("Name the backend: --backend sim.statevector. 'platform backends' lists them.");
     const { format, input } = await readCircuit(file);
     const { quantum } = await openSession(context);
-    const params = {
-      ...readParams(options.params),
-      ...(options.seed === undefined ? {} : { seed: options.seed }),
-    };
     const started = await quantum.createQuantumJob({
       body: {
         backend_id: options.backend,
         input,
         input_format: format,
-        input_params: params,
-        ...(options.shots === undefined ? {} : { shots: options.shots }),
-        ...(options.name === undefined ? {} : { name: options.name }),
-        ...(options.tags === undefined ? {} : { tags: options.tags.split(",").map((tag) => tag.trim()) }),
+        ...describeJob(options),
         sdk_provider: "CLIENT",
       },
       idempotencyKey: options.idempotencyKey,
     });
-    if (options.noWait) {
+    if (options.noWait && !options.dryRun) {
       context.output.print(started.id);
       return { json: started, succeeded: true };
     }
-    context.output.note(`Job ${started.id} on ${started.backend_id} ${started.backend_version}.`);
+    const what = options.dryRun ? "Dry run" : "Job";
+    context.output.note(`${what} ${started.id} on ${started.backend_id} ${started.backend_version}.`);
     const job = await waitForEnd(context, quantum, started);
+    if (options.dryRun && job.status === "COMPLETED")
+      return printEstimate(context.output, await quantum.getQuantumJobResult({ params: { id: job.id } }));
     return await printResult(context.output, quantum, job);
   },
 });
@@ -138,12 +150,13 @@ export const listQuantumJobsCommand = defineCommand({
       },
     });
     context.output.printTable(
-      ["ID", "BACKEND", "STATUS", "SHOTS", "CREATED", "NAME"],
+      ["ID", "BACKEND", "STATUS", "SHOTS", "COST", "CREATED", "NAME"],
       found.content.map((job) => [
         job.id,
         job.backend_id,
         job.status,
         job.shots === null ? "-" : String(job.shots),
+        describeCost(job),
         job.created_at,
         cleanText(job.name ?? ""),
       ]),
@@ -249,6 +262,27 @@ function printCounts(
     counts.slice(0, SHOWN).map(([outcome, count]) => [outcome, String(count)]),
   );
   if (counts.length > SHOWN) output.note(`${counts.length - SHOWN} more outcomes; --json has all.`);
+}
+
+/** What was chosen by options, as the body of a start has it. */
+function describeJob(options: {
+  readonly params?: string | undefined;
+  readonly seed?: number | undefined;
+  readonly shots?: number | undefined;
+  readonly name?: string | undefined;
+  readonly tags?: string | undefined;
+  readonly maxCost?: string | undefined;
+  readonly dryRun: boolean;
+}) {
+  const { params, seed, shots, name, tags, maxCost, dryRun } = options;
+  return {
+    input_params: { ...readParams(params), ...(seed === undefined ? {} : { seed }) },
+    ...(shots === undefined ? {} : { shots }),
+    ...(name === undefined ? {} : { name }),
+    ...(tags === undefined ? {} : { tags: tags.split(",").map((tag) => tag.trim()) }),
+    ...(maxCost === undefined ? {} : { max_cost: maxCost }),
+    ...(dryRun ? { dry_run: true } : {}),
+  };
 }
 
 function readParams(text: string | undefined): Readonly<Record<string, unknown>> {

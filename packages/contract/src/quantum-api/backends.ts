@@ -4,6 +4,7 @@ import type { OperationTable } from "../operation.ts";
 import { BACKEND_ID_PATTERN } from "../project.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp } from "../schemas.ts";
 import { BACKEND_TYPES, BackendDescriptionSchema, DocumentationSchema } from "./description.ts";
+import { BackendPriceSchema } from "./price.ts";
 
 /** States of a backend, as clients know them. */
 const BACKEND_STATES = ["ONLINE", "PAUSED", "OFFLINE"] as const;
@@ -34,6 +35,7 @@ const BackendSchema = Type.Object(
     deterministic: Type.Boolean({
       description: "Whether the same input with the same seed has the same result",
     }),
+    price: BackendPriceSchema,
     backend_version: Type.String({
       description: "Version of the service that runs new jobs, MAJOR.MINOR.PATCH",
     }),

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { JsonObject, StringEnum } from "../schemas.ts";
+import { DescribedPriceSchema } from "./price.ts";
 
 /** What a backend is. */
 export const BACKEND_TYPES = ["QPU", "SIMULATOR", "ANNEALER"] as const;
@@ -97,6 +98,7 @@ export const BackendDescriptionSchema = Type.Object(
     deterministic: Type.Optional(
       Type.Boolean({ description: "Whether the same input with the same seed has the same result" }),
     ),
+    price: Type.Optional(DescribedPriceSchema),
   },
   {
     additionalProperties: false,

@@ -4,6 +4,7 @@ import { LogEntrySchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { BACKEND_ID_PATTERN } from "../project.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp } from "../schemas.ts";
+import { Amount, Currency, GivenAmount } from "./price.ts";
 import { PageQuery, PreferHeaders, StartHeaders } from "../service-api.ts";
 
 /** States of a quantum job; all but the first two are final. Clients wait for the final ones that they know: there are no others. */
@@ -48,6 +49,17 @@ export const JobRequestSchema = Type.Object(
       Type.Boolean({
         description:
           "Of a job that an execution of a service starts: it goes on when that has ended. Default: it is cancelled then",
+      }),
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether the backend only checks it: it costs nothing, stands in no list, and its result says what it would cost",
+      }),
+    ),
+    max_cost: Type.Optional(
+      Nullable(GivenAmount("In the currency of the backend's price"), {
+        description: "It is refused if it may cost more; null: it may cost anything",
       }),
     ),
   },
@@ -95,6 +107,13 @@ const JobSchema = Type.Object(
     }),
     queue_position: Nullable(Type.Integer(), {
       description: "Jobs before it; null: it does not wait, or it is not known",
+    }),
+    dry_run: Type.Boolean({ description: "Whether the backend only checks it: its result is an estimate" }),
+    cost: Nullable(Amount("What it has cost"), { description: "Null: it has not ended" }),
+    currency: Nullable(Currency, { description: "Of the cost; null: its backend has no price" }),
+    digest: Nullable(Type.String(), {
+      description:
+        "SHA-256 of the version of the backend and of all that was sent to it; null: started by an earlier version of the platform",
     }),
     error: Nullable(JobErrorSchema, { description: "Null: it has not failed" }),
     log_url: Type.String({ description: "Path of its log" }),
@@ -163,13 +182,19 @@ export const QUANTUM_JOBS_API = {
     path: "/jobs",
     summary: "Start a quantum job",
     description:
-      "Checks what can be known without reading the circuits: that the backend is there and supports the format, shots and number of circuits. A 201 means that it is durable. With an `Idempotency-Key`, it starts once.",
+      "Checks what can be known without reading the circuits: that the backend is there and supports the format, shots and number of circuits. A 201 means that it is durable. With an `Idempotency-Key`, it starts once. MAX_COST_EXCEEDED: it may cost more than `max_cost`, so nothing has run. QUOTA_EXCEEDED: it may cost more than what is left of the organisation's budget.",
     headers: JobHeaders,
     body: JobRequestSchema,
     responses: {
       201: { description: "The job", schema: JobSchema, headers: { Location: "Path of the job" } },
     },
-    problems: ["BACKEND_NOT_FOUND", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "QUOTA_EXCEEDED"],
+    problems: [
+      "BACKEND_NOT_FOUND",
+      "IDEMPOTENCY_CONFLICT",
+      "MAX_COST_EXCEEDED",
+      "RATE_LIMITED",
+      "QUOTA_EXCEEDED",
+    ],
   },
   listQuantumJobs: {
     ...READS,
@@ -207,7 +232,7 @@ export const QUANTUM_JOBS_API = {
     path: "/jobs/{id}/result",
     summary: "Get the result of a quantum job, or why there is none",
     description:
-      "Of a completed job what the backend has returned, byte by byte; of one that has not completed `code` and `detail`. RESULT_NOT_READY: it has not ended.",
+      "Of a completed job what the backend has returned, byte by byte; of one that has not completed `code` and `detail`. Of a dry run an estimate: `valid`, `warnings`, `seconds` (null: the backend does not say), `cost` (null where only `seconds` would tell), `most_cost` (with all of its time limit), `currency`, `queue_position`. RESULT_NOT_READY: it has not ended.",
     responses: { 200: { description: "The result", schema: JsonObject("What the backend has returned") } },
   },
   getQuantumJobLog: {

@@ -1,6 +1,7 @@
 import { createOpenApi } from "../openapi.ts";
 import type { OpenApiDocument } from "../openapi.ts";
 import { BACKENDS_API } from "./backends.ts";
+import { BUDGETS_API } from "./budgets.ts";
 import { QUANTUM_JOBS_API } from "./jobs.ts";
 import { QUANTUM_API_PREFIX } from "./quantum-api.ts";
 
@@ -15,6 +16,7 @@ export function createQuantumOpenApi(): OpenApiDocument {
     groups: [
       { name: "Backends", description: "What runs quantum jobs", operations: BACKENDS_API },
       { name: "Jobs", description: "Quantum jobs: executions of backends", operations: QUANTUM_JOBS_API },
+      { name: "Budgets", description: "What quantum jobs of a month may cost", operations: BUDGETS_API },
     ],
     security: {
       bearer: { type: "http", scheme: "bearer", description: "Personal access token" },

@@ -3,6 +3,8 @@ import type { BackendDescription } from "@platform/contract/quantum-api/descript
 import { findExcess } from "@platform/engine/input-schema/bounds";
 import { ProjectError } from "@platform/engine/project/project-error";
 import { createSchemaCheck } from "@platform/engine/project/schema-check";
+import { AMOUNT_DECIMALS } from "@platform/contract/quantum-api/price";
+import { parseAmount } from "../base/decimal.ts";
 
 const check = createSchemaCheck<BackendDescription>(BackendDescriptionSchema);
 
@@ -15,7 +17,12 @@ export function acceptDescription(description: unknown): BackendDescription {
     throw refuse(
       `What describe() returns is no description: ${checked.faults.map(({ path, message }) => `${path}: ${message}`).join(" ")}`,
     );
-  const { configuration } = checked.value;
+  const { configuration, price } = checked.value;
+  for (const name of ["perJob", "perShot", "perSecond"] as const)
+    if (price?.[name] !== undefined && parseAmount(price[name]) === null)
+      throw refuse(
+        `What describe() returns has a price whose ${name} has more than ${AMOUNT_DECIMALS} digits behind the point.`,
+      );
   for (const name of ["shots_range", "total_shots_range", "qpy"] as const) {
     const range = configuration[name];
     if (range !== undefined && range.min > range.max)

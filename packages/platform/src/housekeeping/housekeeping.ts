@@ -11,6 +11,7 @@ import { createFeedStore } from "../store/feed/feed.ts";
 import { createGarbageStore } from "../store/garbage.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createUploadStore } from "../store/pools/uploads.ts";
+import { settleAllCharges } from "../store/quantum-budgets.ts";
 import { rollUpSeries } from "../store/instance/series.ts";
 import { rollUpUsage } from "../store/usage/roll-up.ts";
 import { collectGarbage } from "./collect-garbage.ts";
@@ -33,7 +34,7 @@ export interface HousekeepingOptions {
 
 /**
  * Once an hour creates partitions, drops those past retention, updates statistics and removes what is not needed any more
- * (collect-garbage.ts); once a minute rolls up usage and series; once a day notes what is stored without a row. Returns a function that stops all of it and waits
+ * (collect-garbage.ts); once a minute rolls up usage and series, and settles budgets; once a day notes what is stored without a row. Returns a function that stops all of it and waits
  * for the current rounds, though not for a store that does not answer.
  */
 export function startHousekeeping({
@@ -67,11 +68,7 @@ export function startHousekeeping({
   const rounds = startRounds(runRound, { every: HOUR, first: FIRST_ROUND }, (error) => {
     if (!closing.signal.aborted) logger.error({ err: error }, "housekeeping failed");
   });
-  const rollUps = startRounds(
-    () => rollUpUsage(database),
-    { every: ROLL_UP_EVERY, first: ROLL_UP_EVERY },
-    (error) => logger.warn({ err: error }, "usage could not be rolled up; trying again in a minute"),
-  );
+  const rollUps = startRollUps(database, logger);
   const series = startRounds(
     async () => {
       await createFeedStore(database).sequence();
@@ -91,10 +88,28 @@ export function startHousekeeping({
         );
     },
   );
+  const settlements = startSettlements(database, logger);
   return async () => {
     closing.abort();
-    await Promise.all([rounds(), rollUps(), series(), adoptions()]);
+    await Promise.all([rounds(), rollUps(), series(), settlements(), adoptions()]);
   };
+}
+
+function startRollUps(database: Database, logger: Logger): () => Promise<void> {
+  return startRounds(
+    () => rollUpUsage(database),
+    { every: ROLL_UP_EVERY, first: ROLL_UP_EVERY },
+    (error) => logger.warn({ err: error }, "usage could not be rolled up; trying again in a minute"),
+  );
+}
+
+/** What quantum jobs have cost takes the place of what they held of budgets. */
+function startSettlements(database: Database, logger: Logger): () => Promise<void> {
+  return startRounds(
+    () => settleAllCharges(database),
+    { every: ROLL_UP_EVERY, first: ROLL_UP_EVERY },
+    (error) => logger.warn({ err: error }, "budgets could not be settled; trying again in a minute"),
+  );
 }
 
 /** In parts, so that none takes long. */

@@ -3,6 +3,7 @@ import { Problem } from "@platform/contract/problems";
 import type { BACKENDS_API, Backend } from "@platform/contract/quantum-api/backends";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { PlatformCaller } from "../api/caller.ts";
+import { toPrice } from "./price.ts";
 import type { BackendLoad, BackendRecord, BackendStore } from "../store/backends.ts";
 import { asNamed } from "./aliases.ts";
 
@@ -112,6 +113,7 @@ function toBackend(
     access_type: "FREE",
     has_calibration: description.calibration !== undefined,
     deterministic: description.deterministic ?? false,
+    price: toPrice(description),
     backend_version: version.version,
     updated_at: formatTimestamp(versionedAt),
     documentation,

@@ -75,6 +75,11 @@ export function requireSupported(request: JobRequest, { configuration }: Backend
       path: "/shots",
       message: `shots must be from ${shots_range.min} to ${shots_range.max} on ${backend_id}.`,
     });
+  if (Object.hasOwn(request.input_params ?? {}, "dry_run"))
+    faults.push({
+      path: "/input_params/dry_run",
+      message: "dry_run is a member of the body, not an option.",
+    });
   faults.push(...findInputFaults(request, configuration.max_pubs_per_job));
   if (faults.length > 0) throw refuse(faults);
 }
@@ -100,15 +105,21 @@ function findInputFaults({ backend_id, input }: JobRequest, mostCircuits: number
 
 /**
  * The body that the execution is started with: `data` has the format and the members of the input, or `input` where that is no object; `params`
- * the options and the shots. Both are spliced from the text that was sent, so that no number loses a digit.
+ * the options, the shots, and whether it is a dry run. Both are spliced from the text that was sent, so that no number loses a digit.
  */
-export function toStartBody({ input_format, shots, inputText, paramsText }: ReadRequest): Uint8Array {
+export function toStartBody({
+  input_format,
+  shots,
+  dry_run,
+  inputText,
+  paramsText,
+}: ReadRequest): Uint8Array {
   return Buffer.concat([
     Buffer.from('{"data":'),
     Buffer.from(openData(input_format)),
     isObject(inputText) ? continueObject(inputText) : Buffer.concat([INPUT, inputText, CLOSE]),
     Buffer.from(',"params":'),
-    addShots(paramsText ?? Buffer.from("{}"), shots),
+    addMembers(paramsText ?? Buffer.from("{}"), { shots, dry_run: dry_run === true ? true : undefined }),
     CLOSE,
   ]);
 }
@@ -146,9 +157,15 @@ function hasMembers(object: Uint8Array): boolean {
 }
 
 /** Of two members with one name, the last counts. */
-function addShots(params: Uint8Array, shots: number | undefined): Uint8Array {
-  if (shots === undefined) return params;
-  const more = `${hasMembers(params) ? "," : ""}"shots":${shots}}`;
+function addMembers(
+  params: Uint8Array,
+  added: Readonly<Record<string, number | boolean | undefined>>,
+): Uint8Array {
+  const texts = Object.entries(added).flatMap(([name, value]) =>
+    value === undefined ? [] : [`"${name}":${String(value)}`],
+  );
+  if (texts.length === 0) return params;
+  const more = `${hasMembers(params) ? "," : ""}${texts.join(",")}}`;
   return Buffer.concat([params.subarray(0, -1), Buffer.from(more)]);
 }
 

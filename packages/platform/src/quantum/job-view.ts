@@ -1,10 +1,9 @@
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import type { JobState, QuantumJob } from "@platform/contract/quantum-api/jobs";
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
+import { NEVER_BEGAN, findCost } from "../store/quantum-costs.ts";
 import type { JobFacts, JobFilter, JobRow } from "../store/quantum-jobs.ts";
 
-/** Of executions whose code has never begun. */
-const NEVER_BEGAN = ["STARTUP_ERROR", "NOT_STARTED", "START_DEADLINE_EXCEEDED", "DATA_REFERENCE_UNAVAILABLE"];
 const CANCELLED = ["CANCELLED"];
 
 /** What of an execution a job shows. */
@@ -62,7 +61,23 @@ export function toQuantumJob(shown: Shown, facts: JobFacts): QuantumJob {
     ended_at: endedAt === null ? null : formatTimestamp(endedAt),
     usage_time_millis: ran,
     queue_position: status === "PENDING" ? (waiting?.position ?? null) : null,
+    ...describeRun(shown, facts),
     error: isFinal(status) && failure !== null ? { code: failure.code, detail: failure.detail } : null,
     log_url: `/quantum/jobs/${id}/log`,
   };
+}
+
+function describeRun(shown: Shown, facts: JobFacts) {
+  const { terms, digest = null, isDryRun = false } = facts;
+  return {
+    dry_run: isDryRun,
+    cost: describeCost(shown, facts),
+    currency: terms?.currency ?? null,
+    digest,
+  };
+}
+
+function describeCost(shown: Shown, { terms, isDryRun }: JobFacts): string | null {
+  if (terms === undefined || isDryRun === true) return isFinal(shown.status) ? "0" : null;
+  return findCost(terms, shown);
 }

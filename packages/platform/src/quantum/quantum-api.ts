@@ -9,8 +9,9 @@ import type { PlatformCaller } from "../api/caller.ts";
 import { createServiceCallers, executionOf, requireOpenToServices } from "./service-caller.ts";
 import type { ServiceCallerDeps } from "./service-caller.ts";
 import { createBackendHandlers } from "./backend-handlers.ts";
+import { createBudgetHandlers } from "./budget-handlers.ts";
 import { createQuantumJobHandlers } from "./job-handlers.ts";
-import type { QuantumJobDeps } from "./job-handlers.ts";
+import type { QuantumJobDeps } from "./job-deps.ts";
 
 /** What the API works with; its callers are those of the platform API. */
 export interface QuantumApiDeps extends Omit<QuantumJobDeps, "prefix">, ServiceCallerDeps {
@@ -72,6 +73,7 @@ export async function registerQuantumApi(
       handlers: {
         ...createBackendHandlers(deps.backends),
         ...createQuantumJobHandlers({ ...deps, prefix: QUANTUM_API_PREFIX }),
+        ...createBudgetHandlers(deps.quantumBudgets),
       },
     });
   });

@@ -18,6 +18,8 @@ export interface BackendRecord {
   /** The version that runs new jobs, and when it was made, in milliseconds since the epoch. */
   readonly version: GrantedVersion;
   readonly versionedAt: number;
+  /** Whether the organisation has a budget in the currency of its price. */
+  readonly hasBudget: boolean;
 }
 
 /** How busy a backend is. */
@@ -60,7 +62,8 @@ interface Row extends Omit<BackendRecord, "version"> {
 const select = (
   condition: string,
 ) => `select distinct on (b.id) b.id, b.alias_of as "aliasOf", s.key as "serviceKey", v.backend -> 'description' as description,
-    ${describeGrantedVersion("v", "s")} as version, ${selectMilliseconds("v.created_at")} as "versionedAt"
+    ${describeGrantedVersion("v", "s")} as version, ${selectMilliseconds("v.created_at")} as "versionedAt",
+    exists (select 1 from quantum_budget q where q.organisation_id = $1::uuid and q.currency = v.backend #>> '{description,price,currency}') as "hasBudget"
   from ${NAMED_BACKENDS} b join service s on s.key = b.service_key cross join lateral ${LATEST_VERSION} v
   where v.backend is not null and ${condition}
   order by b.id, b.place limit ${MOST_LISTED}`;

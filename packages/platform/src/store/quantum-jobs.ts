@@ -5,6 +5,7 @@ import type { Database } from "../postgres/database.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { ANNOTATION } from "./executions/create-statement.ts";
 import { lookUp } from "./executions/lookup.ts";
+import type { JobTerms } from "./quantum-costs.ts";
 
 /** What `/quantum` keeps of a job beside its execution: as it was sent, and which backend runs it. */
 export interface JobFacts {
@@ -22,6 +23,12 @@ export interface JobFacts {
   readonly serviceExecutionId?: string;
   /** Whether it goes on when that execution ends. Missing: it does not. */
   readonly detached?: true;
+  /** Missing: its backend has no price. */
+  readonly terms?: JobTerms;
+  /** Of the version of the backend and of what is sent to it, SHA-256 as hexadecimal digits; missing: started before there were any. */
+  readonly digest?: string;
+  /** The backend only checks it. */
+  readonly isDryRun?: true;
 }
 
 /** A quantum job as lists show it; times in milliseconds since the epoch. */
@@ -75,8 +82,8 @@ const LIST = `with found as materialized (
     from (
       select e.* from execution e where e.owner_id = $1::uuid and e.priority = ${BACKEND_PRIORITY} order by e.id desc limit ${MOST_JOBS}
     ) e join execution_input i on ${lookUp("i", "e.id")}
-    -- What was started by other ways has none.
-    where ${FACTS} is not null and ($2::text is null or ${FACTS} ->> 'backendId' = $2) and ($3::text[] is null or ${FACTS} -> 'tags' ?& $3)
+    -- What was started by other ways has none, and what was only checked is no job.
+    where ${FACTS} is not null and not ${FACTS} ? 'isDryRun' and ($2::text is null or ${FACTS} ->> 'backendId' = $2) and ($3::text[] is null or ${FACTS} -> 'tags' ?& $3)
       and ($4::text[] is null or e.status = any ($4)) and ($5::text[] is null or e.failure_code = any ($5))
       and ($6::text[] is null or e.failure_code is null or e.failure_code <> all ($6))
       and ($10::text is null or ${FACTS} ->> 'serviceExecutionId' = $10)

@@ -26,6 +26,7 @@ import { createResultFileStore } from "./pools/result-files.ts";
 import { createPlanStore } from "./plans.ts";
 import { createPlatformBackendStore } from "./platform-backends.ts";
 import { createPolicyStore } from "./policies.ts";
+import { createQuantumBudgetStore } from "./quantum-budgets.ts";
 import { createQuantumJobStore } from "./quantum-jobs.ts";
 import { createScheduleRunStore } from "./schedules/runs.ts";
 import { createScheduleStore } from "./schedules/schedules.ts";
@@ -66,6 +67,7 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     platformBackends: createPlatformBackendStore(database),
     quantumJobs: createQuantumJobStore(database),
     serviceExecutions: createServiceExecutionStore(given),
+    quantumBudgets: createQuantumBudgetStore(database),
     builds: createBuildStore(database, options),
     buildHistory: createBuildHistory(database),
     applications: createApplicationStore(database, noteCancelled),

@@ -10,6 +10,7 @@ from qiskit.circuit import QuantumCircuit
 from qiskit.providers import BackendV2, Options
 
 from ..errors import InvalidProblemError
+from ..estimate import Estimate, write_amount
 from ..remote_job import RemoteJob
 from .job import PlatformJob
 from .noise import build_noise, make_simulator
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..provider import PlatformQuantumProvider
 
 _DEFAULT_SHOTS = 1024
-_JOB_FIELDS = ("name", "tags", "session", "idempotency_key")
+_JOB_FIELDS = ("name", "tags", "session", "idempotency_key", "max_cost", "dry_run")
 _ALIASES = {"seed_simulator": "seed", "simulator_seed": "seed"}
 """What Qiskit's own primitives call it."""
 
@@ -164,24 +165,49 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
     ) -> PlatformJob:
         """Starts one job for all circuits.
 
-        `seed`, `tags`, `name`, `session`, `idempotency_key`, `memory` (the shots one by one, in the
-        result), `transport` (auto, qpy, qasm3, qasm2); whatever else goes to the backend.
+        `seed`, `tags`, `name`, `session`, `idempotency_key`, `max_cost` (nothing runs if it may
+        cost more), `memory` (the shots one by one, in the result), `transport` (auto, qpy, qasm3,
+        qasm2); whatever else goes to the backend.
 
         :raises InvalidProblemError: the backend would refuse it
         """
+        options = {**dict(self._options.items()), **options}
+        memory = bool(options.pop("memory"))
+        task = self._accept(run_input, shots, options)
+        remote = self.start(task, options)
+        metadata = [dict(circuit.metadata or {}) for circuit in task.circuits]
+        return PlatformJob(self._provider, remote, self, metadata, memory)
+
+    def estimate(
+        self,
+        run_input: QuantumCircuit | Sequence[QuantumCircuit],
+        shots: int | None = None,
+        **options: Any,
+    ) -> Estimate:
+        """What `run` would cost: the backend checks the circuits and runs nothing.
+
+        :raises InvalidProblemError: the backend would refuse it, as can be told without asking
+        :raises JobFailedError: the backend would refuse it
+        """
+        options = {**dict(self._options.items()), **options, "dry_run": True}
+        options.pop("memory")
+        remote = self.start(self._accept(run_input, shots, options), options)
+        return Estimate.from_dict(remote.raw_result())
+
+    def _accept(
+        self,
+        run_input: QuantumCircuit | Sequence[QuantumCircuit],
+        shots: int | None,
+        options: dict[str, Any],
+    ) -> Task:
         single = isinstance(run_input, (QuantumCircuit, str))
         circuits: list[QuantumCircuit] = [run_input] if single else list(run_input)
-        options = {**dict(self._options.items()), **options}
         default = options.pop("shots")
         count = int(default if shots is None else shots)
-        memory = bool(options.pop("memory"))
         self._check(circuits, count, options)
         for circuit in circuits:
             self._check_runnable(circuit)
-        pubs: list[dict[str, Any]] = [{} for _ in circuits]
-        remote = self.start(Task("sampler", circuits, pubs, count), options)
-        metadata = [dict(circuit.metadata or {}) for circuit in circuits]
-        return PlatformJob(self._provider, remote, self, metadata, memory)
+        return Task("sampler", circuits, [{} for _ in circuits], count)
 
     def start(self, task: Task, options: dict[str, Any]) -> RemoteJob:
         """Starts a job; the options are those of `run`, but for shots and memory."""
@@ -206,6 +232,8 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
             "name": own["name"],
             "tags": list(own["tags"] or []),
             "session_id": own["session"],
+            "max_cost": None if own["max_cost"] is None else write_amount(own["max_cost"]),
+            "dry_run": own["dry_run"],
         }
         api = self._provider.api
         sent = {name: value for name, value in body.items() if value is not None}

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from qiskit.providers import JobError, JobStatus, JobV1
 
+from ..estimate import read_amount
 from .result import build_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
+    from decimal import Decimal
 
     from qiskit.result import Result
 
@@ -94,9 +96,9 @@ class PlatformJob(JobV1):  # type: ignore[misc, unused-ignore]
         return self._remote.refresh().ended_at
 
     @property
-    def cost(self) -> Any:
-        """What it has cost; None where nothing is charged, or not known yet."""
-        return self._remote.refresh().raw.get("cost")
+    def cost(self) -> Decimal | None:
+        """What it has cost, in the currency of its backend; None: it has not ended."""
+        return read_amount(self._remote.refresh().raw.get("cost"))
 
     @property
     def digest(self) -> str | None:

@@ -153,7 +153,7 @@ function refuseBeyondCap(row: QuotaRow, quota: ExecutionQuota): Problem {
 }
 
 /** What the platform is to blame for, as far as it is known. */
-const FAILED_BY_PLATFORM = ["NOT_STARTED", "WORKER_LOST"];
+export const FAILED_BY_PLATFORM: readonly string[] = ["NOT_STARTED", "WORKER_LOST"];
 
 /** Whether no user code has run: ended before it was claimed, or given back; no attempt before has run either. */
 const NEVER_RAN = "(started_at is null and retried = 0)";

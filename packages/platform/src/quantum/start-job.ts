@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import { Problem } from "@platform/contract/problems";
+import { readTraceContext } from "@platform/engine/base/trace-context";
+import { describeKey, readIdempotencyKey } from "@platform/engine/http/idempotency-key";
+import { prefersDryRun } from "@platform/engine/http/prefer";
+import { REPLAYED, startOnce } from "@platform/engine/http/start-execution";
+import type { OperationHandlers } from "@platform/engine/http/types";
+import { waitAsPreferred } from "@platform/engine/http/wait-as-preferred";
+import { createIdempotencyKey } from "@platform/engine/store/idempotency";
+import { toJobOwner } from "@platform/engine/store/owner";
+import type { QUANTUM_JOBS_API } from "@platform/contract/quantum-api/jobs";
+import type { FastifyRequest } from "fastify";
+import type { PlatformCaller } from "../api/caller.ts";
+import type { GrantedVersion } from "../store/access.ts";
+import type { BackendRecord } from "../store/backends.ts";
+import type { JobFacts } from "../store/quantum-jobs.ts";
+import { OWN_PROVIDER, requireBackend } from "./backend-handlers.ts";
+import { startWithinBudget } from "./hold-budget.ts";
+import type { QuantumJobDeps } from "./job-deps.ts";
+import type { KnownFacts } from "./known-facts.ts";
+import { readJobRequest, requireSupported, toStartBody } from "./job-request.ts";
+import type { ReadRequest } from "./job-request.ts";
+import { toQuantumJob } from "./job-view.ts";
+import { findTerms, requireWithin } from "./price.ts";
+import { executionOf } from "./service-caller.ts";
+
+type Start = OperationHandlers<typeof QUANTUM_JOBS_API, PlatformCaller>["createQuantumJob"];
+
+const ASK_SO =
+  "A quantum job is rehearsed by dry_run in its body: its backend checks it, and says what it costs.";
+/** A backend that only checks a job is done soon; one that runs it instead is ended. */
+const DRY_RUN_SECONDS = 60;
+
+/** A start that is repeated with its key is answered with what the first one has started, also where it would be refused by now. */
+export function createStart(deps: QuantumJobDeps, known: KnownFacts): Start {
+  const { backends, executions, limits, noteStart, prefix } = deps;
+  return async ({ caller, body, http, reply }) => {
+    if (prefersDryRun(http)) throw new Problem("INVALID_INPUT", ASK_SO);
+    const owner = toJobOwner(caller.organisationId);
+    const executionId = executionOf(caller);
+    const key = describeJobKey(http, body, executionId);
+    const start = async () => {
+      const request = readJobRequest(body);
+      const backend = await requireBackend(backends, caller.organisationId, request.backend_id);
+      const { version, facts, startBody } = acceptJob(request, backend, executionId);
+      const isCharged = backend.hasBudget && facts.isDryRun !== true;
+      const held = {
+        budgets: deps.quantumBudgets,
+        organisationId: caller.organisationId,
+        terms: isCharged ? (facts.terms ?? null) : null,
+      };
+      const trace = readTraceContext(http.headers);
+      const given = { body: startBody, annotation: { ...facts }, key, trace };
+      const started = await startWithinBudget(held, (id) =>
+        executions.start(owner, version, { ...given, id }),
+      );
+      if (started.isRepeated !== true) {
+        known.note(caller, started.id, facts);
+        if (executionId === null) await noteStart(caller, http, backend.serviceKey);
+      }
+      return started;
+    };
+    const created = await (key === undefined ? start() : startOnce(start, deps, { ownerId: owner.id, key }));
+    const isRepeated = created.isRepeated === true;
+    if (isRepeated) limits.giveBackStart(caller);
+    const { id, facts } = await known.require(caller, created.id);
+    const record = await waitAsPreferred(executions, { id, owner, http, reply });
+    const headers = {
+      location: `${prefix}/jobs/${id}`,
+      ...(isRepeated ? { [REPLAYED]: "true" } : {}),
+    };
+    return { status: 201, headers, body: toQuantumJob(record, facts) };
+  };
+}
+
+/** Each execution has keys of its own: code may use the same ones in every run. */
+function describeJobKey(http: FastifyRequest, body: Uint8Array, executionId: string | null) {
+  const key = executionId === null ? undefined : readIdempotencyKey(http);
+  return key === undefined
+    ? describeKey(http, body)
+    : createIdempotencyKey(`${String(executionId)} ${key}`, "", body);
+}
+
+/** What is started, and what is kept of it. */
+interface AcceptedJob {
+  readonly version: GrantedVersion;
+  readonly facts: JobFacts;
+  readonly startBody: Uint8Array;
+}
+
+/** @throws Problem INVALID_INPUT, MAX_COST_EXCEEDED */
+function acceptJob(request: ReadRequest, backend: BackendRecord, executionId: string | null): AcceptedJob {
+  const { description } = backend;
+  requireSupported(request, description);
+  const isDryRun = request.dry_run === true;
+  const { version } = backend;
+  const timeoutSeconds = version.service.policy.timeoutSeconds ?? version.timeoutSeconds;
+  const terms = findTerms(description, request, timeoutSeconds);
+  requireWithin(terms, request.max_cost);
+  const facts: JobFacts = {
+    backendId: request.backend_id,
+    backendVersion: version.version,
+    provider: description.provider ?? OWN_PROVIDER,
+    name: request.name ?? null,
+    tags: request.tags ?? [],
+    inputFormat: request.input_format,
+    inputParams: request.input_params ?? {},
+    shots: request.shots ?? null,
+    sdkProvider: request.sdk_provider ?? null,
+    digest: digestJob(version, toStartBody({ ...request, dry_run: false })),
+    ...(executionId === null ? {} : { serviceExecutionId: executionId }),
+    ...(request.detached === true ? { detached: true } : {}),
+    ...(terms === null ? {} : { terms }),
+    ...(isDryRun ? { isDryRun } : {}),
+  };
+  return {
+    version: isDryRun ? limitTime(version, Math.min(timeoutSeconds, DRY_RUN_SECONDS)) : version,
+    facts,
+    startBody: toStartBody(request),
+  };
+}
+
+function digestJob({ id }: GrantedVersion, body: Uint8Array): string {
+  return createHash("sha256").update(`${id}\n`).update(body).digest("hex");
+}
+
+function limitTime(version: GrantedVersion, timeoutSeconds: number): GrantedVersion {
+  const { service } = version;
+  return { ...version, service: { ...service, policy: { ...service.policy, timeoutSeconds } } };
+}
