@@ -90,14 +90,23 @@ interface AcceptedJob {
 
 /** @throws Problem INVALID_INPUT, MAX_COST_EXCEEDED */
 function acceptJob(request: ReadRequest, backend: BackendRecord, executionId: string | null): AcceptedJob {
-  const { description } = backend;
+  const { description, version } = backend;
   requireSupported(request, description);
-  const isDryRun = request.dry_run === true;
-  const { version } = backend;
   const timeoutSeconds = version.service.policy.timeoutSeconds ?? version.timeoutSeconds;
   const terms = findTerms(description, request, timeoutSeconds);
   requireWithin(terms, request.max_cost);
-  const facts: JobFacts = {
+  const facts = {
+    ...toFacts(request, backend),
+    ...describeChoices(request, executionId),
+    ...(terms === null ? {} : { terms }),
+    digest: digestJob(version, toStartBody({ ...request, dry_run: false })),
+  };
+  const limited = limitTime(version, Math.min(timeoutSeconds, DRY_RUN_SECONDS));
+  return { version: request.dry_run === true ? limited : version, facts, startBody: toStartBody(request) };
+}
+
+function toFacts(request: ReadRequest, { description, version }: BackendRecord): JobFacts {
+  return {
     backendId: request.backend_id,
     backendVersion: version.version,
     provider: description.provider ?? OWN_PROVIDER,
@@ -107,16 +116,15 @@ function acceptJob(request: ReadRequest, backend: BackendRecord, executionId: st
     inputParams: request.input_params ?? {},
     shots: request.shots ?? null,
     sdkProvider: request.sdk_provider ?? null,
-    digest: digestJob(version, toStartBody({ ...request, dry_run: false })),
-    ...(executionId === null ? {} : { serviceExecutionId: executionId }),
-    ...(request.detached === true ? { detached: true } : {}),
-    ...(terms === null ? {} : { terms }),
-    ...(isDryRun ? { isDryRun } : {}),
   };
+}
+
+/** What most jobs do not have. */
+function describeChoices({ detached, dry_run }: ReadRequest, executionId: string | null): Partial<JobFacts> {
   return {
-    version: isDryRun ? limitTime(version, Math.min(timeoutSeconds, DRY_RUN_SECONDS)) : version,
-    facts,
-    startBody: toStartBody(request),
+    ...(executionId === null ? {} : { serviceExecutionId: executionId }),
+    ...(detached === true ? { detached } : {}),
+    ...(dry_run === true ? { isDryRun: dry_run } : {}),
   };
 }
 
