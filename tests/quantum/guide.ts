@@ -44,7 +44,8 @@ export async function readSnippets(): Promise<readonly Snippet[]> {
 /** A folder with what the page calls a copy of the repository, and the command line tool. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(join(folder, "bin"), { recursive: true });
-  for (const name of ["sdk", "backends"]) await symlink(join(REPOSITORY, name), join(folder, name));
+  for (const name of ["sdk", "backends", "examples"])
+    await symlink(join(REPOSITORY, name), join(folder, name));
   const program = join(folder, "bin/platform");
   await writeFile(program, `#!/bin/sh\nexec '${execPath}' '${CLI}' "$@"\n`);
   await chmod(program, 0o755);

@@ -134,10 +134,12 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
   test("the demo divides the graph of the example", async () => {
     const printed: string[] = [];
     vi.spyOn(stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
-    const demo = createDemoCli(join(world.directory, "demo"), world.platform.apiUrl);
+    const openIn = (project?: string) =>
+      createDemoCli(join(world.directory, "demo"), world.platform.apiUrl, project);
+    const demo = openIn();
     try {
       await demo("login", "-t", world.login.personalAccessToken);
-      await runQuantum(demo);
+      await runQuantum(demo, openIn);
     } finally {
       vi.restoreAllMocks();
     }
@@ -147,6 +149,7 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
       /the largest cut: (\d+) of 12 edges; ([\d.]+) on average, 6 by chance\n/u.exec(text) ?? [];
     expect(Number(best)).toBe(10);
     expect(Number(average)).toBeGreaterThan(8.5);
+    expect(text).toMatch(/platform run +SUCCEEDED, a cut of 10 of 12 edges by \d+ quantum jobs\n/u);
   });
 
   describe("the guide", () => {

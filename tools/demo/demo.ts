@@ -101,8 +101,10 @@ async function show(platform: PlatformProcess, startAgain: string): Promise<void
   const providerCli = createDemoCli(findConfigDirectory("provider"), apiUrl);
   await provide(providerCli, provider.personalAccessToken);
   if (flags.quantum) {
-    announce("... and runs a circuit on a simulator of the organisation:");
-    await runQuantum(providerCli);
+    announce("... and circuits on a simulator of the organisation:");
+    await runQuantum(providerCli, (project) =>
+      createDemoCli(findConfigDirectory("provider"), apiUrl, project),
+    );
   }
 
   announce("Ada, of another organisation, uses it:");
