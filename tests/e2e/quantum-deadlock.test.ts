@@ -64,6 +64,7 @@ const listJobs = async ({ platform, login }: World): Promise<readonly string[]> 
 
 test("services that each wait for a quantum job all end, although they hold all that is there for services", async () => {
   const { world, ids } = await startServices("--backend-cpu", "0.25");
+  expect(new Set(ids).size).toBe(SERVICES);
   await expectAllEnd(world, ids);
 });
 

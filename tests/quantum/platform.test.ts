@@ -54,6 +54,11 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
   });
   afterAll(() => world?.close());
 
+  /** The command line of the demo, in the folder of a project. */
+  function openDemo(project?: string) {
+    return createDemoCli(join(world.directory, "demo"), world.platform.apiUrl, project);
+  }
+
   /** Of a snippet. The login is the one that the first snippet stores: Python gets no token. */
   function readOptions(language: string) {
     const { PLATFORM_PERSONAL_ACCESS_TOKEN: token = "", ...others } = environment;
@@ -134,12 +139,10 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
   test("the demo divides the graph of the example", async () => {
     const printed: string[] = [];
     vi.spyOn(stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
-    const openIn = (project?: string) =>
-      createDemoCli(join(world.directory, "demo"), world.platform.apiUrl, project);
-    const demo = openIn();
+    const demo = openDemo();
     try {
       await demo("login", "-t", world.login.personalAccessToken);
-      await runQuantum(demo, openIn);
+      await runQuantum(demo, openDemo);
     } finally {
       vi.restoreAllMocks();
     }
