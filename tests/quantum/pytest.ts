@@ -7,6 +7,8 @@ import { run } from "../clients/tools.ts";
 /** The quantum SDK. */
 export const SDK = join(REPOSITORY, "sdk/python");
 const HERE = join(REPOSITORY, "tests/quantum");
+/** What is installed with the oldest Qiskit that the SDK is for. */
+export const OLDEST = join(HERE, "requirements-oldest.txt");
 /** With this code the script says that the package index is out of reach. */
 const OUT_OF_REACH = 3;
 

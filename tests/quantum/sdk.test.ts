@@ -1,17 +1,13 @@
 /** The tests of the quantum SDK and of the bundled backends that need no platform (`sdk/python/tests`): each is a test here. */
-import { join } from "node:path";
 import { env } from "node:process";
 import { describe, expect, test } from "vitest";
-import { REPOSITORY } from "../../tools/platform-process.ts";
-import { findPython, runPytest } from "./pytest.ts";
+import { OLDEST, findPython, runPytest } from "./pytest.ts";
 import type { Outcome } from "./pytest.ts";
 
 /** The oldest Qiskit that the SDK is for, in the long run alone: `npm run test:quantum`. */
 const ENVIRONMENTS = {
   "the newest Qiskit": undefined,
-  ...(env["PLATFORM_TEST_QUANTUM"] === "full"
-    ? { "the oldest Qiskit": join(REPOSITORY, "tests/quantum/requirements-oldest.txt") }
-    : {}),
+  ...(env["PLATFORM_TEST_QUANTUM"] === "full" ? { "the oldest Qiskit": OLDEST } : {}),
 };
 const MISSING = "there is no environment with Qiskit";
 
