@@ -2,12 +2,15 @@
  * `node bench/quantum.ts`: quantum jobs on sim.statevector, warm and cold, each in turns with what it is made of: the same circuits in Aer in a
  * process that is there already, and an execution of a service that does nothing. Needs the package index, which packages of the simulator come
  * from; takes two to four minutes.
+ *
+ *   node bench/quantum.ts [--turns 40]
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { env, stdout } from "node:process";
 import { createInterface } from "node:readline/promises";
+import { parseArgs } from "node:util";
 import { findPython, SDK } from "../tests/quantum/pytest.ts";
 import { createWorld } from "../tests/support/world.ts";
 import type { Consumer, World } from "../tests/support/world.ts";
@@ -17,7 +20,6 @@ import type { HttpClient } from "./load.ts";
 
 const BACKEND = "sim.statevector";
 const SHOTS = 1_000;
-const TURNS = 40;
 const COLD_TURNS = 3;
 const WAIT = { prefer: "wait=30" };
 const ABSOLUTE = { "ghz-3": 60, "ghz-20": 120, batch: 300, cold: 3_000 } as const;
@@ -25,6 +27,9 @@ const ABSOLUTE = { "ghz-3": 60, "ghz-20": 120, batch: 300, cold: 3_000 } as cons
 const MOST_TIMES = { "ghz-3": 5, "ghz-20": 4, batch: 4 } as const;
 /** Of one job of 50 circuits, as a part of 50 jobs. */
 const MOST_OF_SINGLE = 0.2;
+
+const { values: flags } = parseArgs({ options: { turns: { type: "string", default: "40" } } });
+const TURNS = Number(flags.turns);
 
 type Name = keyof typeof MOST_TIMES;
 
