@@ -24,6 +24,7 @@ MEMORY_BYTES = 512 * 1024 * 1024
 MAX_QUBITS = len(DEVICE["qubits"])
 MAX_GATES = 5_000
 NOT_GATES = ("measure", "reset")
+INSTRUCTIONS = ("measure", "reset", "delay", "if_else")
 
 
 def read_coupling(calibration):
@@ -48,7 +49,7 @@ def describe_calibration(calibration):
         "qubit_count": len(ids),
         "qubits": [{"id": name} for name in ids],
         "gates": [{"name": name} for name in name_gates(calibration)],
-        "instructions": ["measure", "reset", "delay"],
+        "instructions": INSTRUCTIONS,
         "connectivity": {"graph": graph},
     }
 
@@ -121,7 +122,7 @@ run, describe = gate_backend(
     execute,
     qubits=len(DEVICE["qubits"]),
     gates=name_gates(DEVICE),
-    instructions=("measure", "reset", "delay", "barrier", "if_else"),
+    instructions=(*INSTRUCTIONS, "barrier"),
     coupling=read_coupling(DEVICE),
     calibration=DEVICE,
     options=("noise",),

@@ -12,7 +12,11 @@ def need(package: str, extra: str) -> None:
 
     :raises MissingDependencyError: with the command that installs it
     """
-    if importlib.util.find_spec(package) is None:
+    try:
+        found = importlib.util.find_spec(package)
+    except ModuleNotFoundError:  # what it is a part of
+        found = None
+    if found is None:
         raise MissingDependencyError(
             f"The package {package} is not installed: pip install 'platform-quantum[{extra}]'"
         )

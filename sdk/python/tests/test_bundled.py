@@ -14,7 +14,7 @@ import pytest
 
 from .support.needs import need_packages
 
-need_packages("qiskit", "qiskit_aer", "dimod", "dwave")
+need_packages("qiskit", "qiskit_aer", "dimod", "dwave", "braket.default_simulator")
 
 import dimod  # noqa: E402
 from qiskit import QuantumCircuit  # noqa: E402
@@ -28,7 +28,7 @@ from .support.descriptions import describe_job  # noqa: E402
 from .support.wire import make_data, make_ghz, run_over_wire  # noqa: E402
 
 BACKENDS = Path(__file__).parents[3] / "backends"
-NAMES = ("annealing", "noisy", "statevector")
+NAMES = ("annealing", "braket", "noisy", "statevector")
 INFO = JobInfo.from_dict(describe_job("COMPLETED"))
 
 

@@ -8,6 +8,11 @@ export const BUNDLED_BACKENDS = [
   { name: "statevector", id: "sim.statevector", text: "exact simulation by Qiskit Aer" },
   { name: "noisy", id: "sim.noisy", text: "Qiskit Aer with the noise of a device" },
   {
+    name: "braket",
+    id: "sim.braket",
+    text: "the simulators of the Amazon Braket SDK, also with noise",
+  },
+  {
     name: "annealing",
     id: "sim.annealing",
     text: "samplers of binary quadratic models by D-Wave's dwave-samplers",

@@ -144,9 +144,10 @@ export const BACKENDS_API = {
     ...ONE,
     path: "/backends/{backendId}/config",
     summary: "Get what a backend says of itself",
-    description: "The result of `describe`, as it was when its version was built.",
+    description:
+      "`config` of what `describe` has returned when its version was built: what the SDK of its vendor calls its properties. Where there is none, all that it has returned.",
     responses: {
-      200: { description: "The description", schema: JsonObject("What `describe` has returned") },
+      200: { description: "The description", schema: JsonObject("Of what `describe` has returned") },
     },
   },
 } as const satisfies OperationTable;

@@ -7,7 +7,14 @@ import { DescribedPriceSchema } from "./price.ts";
 export const BACKEND_TYPES = ["QPU", "SIMULATOR", "ANNEALER"] as const;
 
 /** How a circuit, or what else a backend runs, can be written. */
-const INPUT_FORMATS = ["QISKIT_QPY", "OPEN_QASM_V3", "OPEN_QASM_V2", "IONQ_CIRCUIT_V1", "DIMOD_BQM"] as const;
+const INPUT_FORMATS = [
+  "QISKIT_QPY",
+  "OPEN_QASM_V3",
+  "OPEN_QASM_V2",
+  "BRAKET_OPEN_QASM_V3",
+  "IONQ_CIRCUIT_V1",
+  "DIMOD_BQM",
+] as const;
 
 const line = (description: string, maxLength = 200) => Type.String({ minLength: 1, maxLength, description });
 const count = (description: string, minimum = 0) =>
@@ -95,6 +102,9 @@ export const BackendDescriptionSchema = Type.Object(
     documentation: Type.Optional(DocumentationSchema),
     configuration: ConfigurationSchema,
     calibration: Type.Optional(JsonObject("Errors, durations and coherence of qubits and gates, in seconds")),
+    config: Type.Optional(
+      JsonObject("What the SDK of its vendor calls its properties; absent: there is no such SDK"),
+    ),
     deterministic: Type.Optional(
       Type.Boolean({ description: "Whether the same input with the same seed has the same result" }),
     ),

@@ -54,8 +54,8 @@ export function createBackendHandlers(
       return { status: 200, body: description.calibration };
     },
     getBackendConfig: async ({ caller, params }) => {
-      const backend = await requireBackend(backends, caller.organisationId, params.backendId);
-      return { status: 200, body: { ...backend.description } };
+      const { description } = await requireBackend(backends, caller.organisationId, params.backendId);
+      return { status: 200, body: description.config ?? { ...description } };
     },
   };
 }

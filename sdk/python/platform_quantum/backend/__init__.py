@@ -10,6 +10,8 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .annealing import Problem, annealing_backend
+    from .decode import check_nesting
+    from .dialects.braket import BraketRunner, Program
     from .failures import BackendFailure
     from .gate import GateProfile, gate_backend
     from .limits import Limits
@@ -19,12 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BackendFailure",
+    "BraketRunner",
     "GateProfile",
     "Limits",
     "Options",
     "Problem",
+    "Program",
     "annealing_backend",
     "check_memory",
+    "check_nesting",
     "count_threads",
     "gate_backend",
     "pack_memory",
@@ -32,12 +37,15 @@ __all__ = [
 
 _MODULES = {
     "BackendFailure": "failures",
+    "BraketRunner": "dialects.braket",
     "GateProfile": "gate",
     "Limits": "limits",
     "Options": "options",
     "Problem": "annealing",
+    "Program": "dialects.braket",
     "annealing_backend": "annealing",
     "check_memory": "simulate",
+    "check_nesting": "decode",
     "count_threads": "simulate",
     "gate_backend": "gate",
     "pack_memory": "registers",

@@ -77,7 +77,7 @@ class Decoder:
             _check_header(content)
             _check_claims(content)
             return _guard(lambda: _load(content), self._format)
-        _check_nesting(text)
+        check_nesting(text)
         read = read_qasm3 if is_qasm3 else _read_qasm2
         return _guard(lambda: read(text), self._format)
 
@@ -130,7 +130,11 @@ def _check_claims(content: bytes) -> None:
         raise BackendFailure(CIRCUIT_INVALID, detail)
 
 
-def _check_nesting(text: str) -> None:
+def check_nesting(text: str) -> None:
+    """Returns if brackets of OpenQASM are not nested too deeply for its parsers.
+
+    :raises BackendFailure: CIRCUIT_TOO_LARGE
+    """
     depth = 0
     for bracket in re.findall(r"[][(){}]", text):
         depth += 1 if bracket in "([{" else -1

@@ -45,7 +45,8 @@ def flip_first(width: int = 3) -> QuantumCircuit:
 
 
 def test_the_bundled_backends_are_listed(provider: PlatformQuantumProvider) -> None:
-    assert {"sim.statevector", "sim.noisy", "sim.annealing"} <= set(provider.backends())
+    bundled = {"sim.statevector", "sim.noisy", "sim.annealing", "sim.braket"}
+    assert bundled <= set(provider.backends())
     described = {info.id: info for info in provider.backends(detailed=True)}
     assert described["sim.statevector"].qubit_count == 24
     assert described["sim.annealing"].type == "ANNEALER"
