@@ -637,6 +637,8 @@ create table platform_process (
   faults jsonb not null,
   sandbox jsonb,
   python text,
+  backend_cpu_milli integer,
+  backend_memory_milli integer,
   constraint platform_process_pkey PRIMARY KEY (id)
 );
 

@@ -55,6 +55,7 @@ export const BUILD_FAILURE_WORDS = {
   BUILD_TIMEOUT: "Installing the requirements exceeded the time limit.",
   BUILD_CANCELLED: "The build was cancelled.",
   STARTUP_ERROR: "src/program.py could not be loaded, or has no callable `run`.",
+  BACKEND_TOO_LARGE: "The backend asks for more than any worker has for executions of backends.",
   BACKEND_NOT_DESCRIBED: "The function `describe` of the backend is missing, failed, or returned something else than a description.",
   INTERNAL_ERROR: "An internal error occurred.",
 } as const;

@@ -159,6 +159,7 @@ function toProblem(error: ProjectError): Problem {
     case "INVALID_PROJECT":
       return new Problem(error.code, error.detail, options);
     case "BACKEND_NOT_DESCRIBED":
+    case "BACKEND_TOO_LARGE":
       return new Problem("INVALID_PROJECT", error.detail, options);
     case "PROJECT_TOO_LARGE":
       return new Problem("ARCHIVE_TOO_LARGE", error.detail, options);

@@ -203,6 +203,17 @@ describe("a build", () => {
     });
   });
 
+  test("fails for a backend that is larger than what workers have for backends, however much they have for services", async () => {
+    const { key, name } = await scene.createService();
+    await scene.setWorkers({ cpu: 64, memory: 64 }, { kind: "backend", cpu: 1, memory: 1 });
+    const more = { backend: { id: "sim.large" }, resources: { cpu: 2, memory: 1 } };
+    const build = await scene.deploy(key, await scene.pack(name, PROGRAM, more));
+    expect(build).toMatchObject({ status: "FAILED", code: "BACKEND_TOO_LARGE" });
+    expect(build.detail).toContain(
+      "ask for 2 vCPU and 1 GB, but the largest worker has 1 vCPU and 1 GB for backends",
+    );
+  });
+
   test("goes live while no worker runs, and the log says what its executions wait for", async () => {
     const { key, name } = await scene.createService();
     await scene.setWorkers();

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { withoutExactNumbers } from "@platform/contract/exact-number";
 import { readKind } from "@platform/contract/project";
-import type { Project, Resources } from "@platform/contract/project";
+import type { Project, ProjectKind, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import { readExampleInput } from "@platform/engine/input-schema/example-input";
 import { findLargest, fits, formatResources } from "@platform/engine/base/capacity";
@@ -64,7 +64,8 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     const networkFault = findNetworkFault(deps.network, settings.network, onLog);
     if (networkFault !== null) return fail("INVALID_PROJECT", networkFault);
     const kind = readKind(project);
-    const refusal = findResourceFailure(settings.resources, await deps.workers.listWorkers(kind), onLog);
+    const room = { kind, capacities: await deps.workers.listWorkers(kind) };
+    const refusal = findResourceFailure(settings.resources, room, onLog);
     if (refusal) return refusal;
     const environment = await deps.environments.ensure(directory, {
       owner: claim.organisationId,
@@ -172,19 +173,23 @@ function fail(code: string, detail: string): Failure {
 /** Without a living worker nothing can be compared: the version goes live, and its executions wait for a worker large enough. */
 function findResourceFailure(
   wanted: Resources,
-  capacities: readonly Resources[],
+  { kind, capacities }: { readonly kind: ProjectKind; readonly capacities: readonly Resources[] },
   onLog: (line: string) => void,
 ): Failure | null {
+  const isBackend = kind === "backend";
   if (capacities.length === 0) {
-    onLog(`No worker is running at present; executions wait for one with ${formatResources(wanted)}.`);
+    const none = isBackend ? "No worker runs executions of backends" : "No worker is running";
+    onLog(`${none} at present; executions wait for one with ${formatResources(wanted)}.`);
     return null;
   }
   if (capacities.some((capacity) => fits(wanted, capacity))) return null;
   const largest = findLargest(capacities);
+  const have = largest.length === 1 ? " has" : "s have";
+  const forBackends = isBackend ? " for backends (--backend-cpu, --backend-memory of the platform)" : "";
   return fail(
-    "INVALID_PROJECT",
-    `platform.json: resources ask for ${formatResources(wanted)}, but the largest worker${largest.length === 1 ? " has" : "s have"} ` +
-      `${largest.map(formatResources).join(", or ")}. No execution could start.`,
+    isBackend ? "BACKEND_TOO_LARGE" : "INVALID_PROJECT",
+    `platform.json: resources ask for ${formatResources(wanted)}, but the largest worker${have} ` +
+      `${largest.map(formatResources).join(", or ")}${forBackends}. No execution could start.`,
   );
 }
 

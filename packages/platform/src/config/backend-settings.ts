@@ -21,6 +21,15 @@ export const BACKEND_SETTINGS = {
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** What a worker with these settings has for executions of backends; undefined: it runs none. */
+export function findBackendCapacity({
+  backendCapacity,
+}: {
+  readonly backendCapacity: Resources;
+}): Resources | undefined {
+  return backendCapacity.cpu > 0 && backendCapacity.memory > 0 ? backendCapacity : undefined;
+}
+
 /** vCPUs and GB. Services that wait for a quantum job need no processor meanwhile, so it may be more than the machine has. */
 export function readBackendCapacity(
   settings: Readonly<Record<keyof typeof BACKEND_SETTINGS, number | null> & Record<"worker-cpu", number>>,

@@ -76,11 +76,19 @@ export const METRICS = {
   },
   platform_worker_executions: {
     type: "gauge",
-    help: "Executions that this worker has in hand",
-    labels: [],
+    help: "Executions that this worker has in hand, of services and of backends",
+    labels: ["kind"],
   },
-  platform_worker_cpus: { type: "gauge", help: "vCPUs of this worker", labels: ["state"] },
-  platform_worker_memory_bytes: { type: "gauge", help: "Memory of this worker", labels: ["state"] },
+  platform_worker_cpus: {
+    type: "gauge",
+    help: "vCPUs of this worker for executions of services, and beside them of backends",
+    labels: ["kind", "state"],
+  },
+  platform_worker_memory_bytes: {
+    type: "gauge",
+    help: "Memory of this worker for them",
+    labels: ["kind", "state"],
+  },
   platform_zygotes: { type: "gauge", help: "Warm processes of versions", labels: [] },
   platform_children: {
     type: "gauge",

@@ -5,6 +5,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { readSpace } from "../base/files.ts";
 import { PROCESS_REPORT_SECONDS } from "../store/instance/processes.ts";
 import type { ProcessReport } from "../store/instance/processes.ts";
+import { findBackendCapacity } from "../config/backend-settings.ts";
 import type { Tools } from "./python.ts";
 import type { Shared } from "./shared.ts";
 
@@ -49,5 +50,6 @@ async function describe(
     faults: faults.map(({ part, detail }) => ({ part, detail })),
     sandbox: tools === null ? null : tools.sandbox.report,
     python: tools === null ? null : tools.pythonVersion,
+    backendCapacity: config.roles.has("worker") ? findBackendCapacity(config) : undefined,
   };
 }

@@ -5,6 +5,7 @@ import type { OpenQuantum } from "@platform/engine/worker/run-claim";
 import { createExecutionTokens } from "../access/execution-tokens.ts";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import type { Dispatcher } from "@platform/engine/worker/dispatcher";
+import { findBackendCapacity } from "../config/backend-settings.ts";
 import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
 import { collectWorker } from "../observability/worker-metrics.ts";
 import type { PlatformMetrics } from "../observability/platform-metrics.ts";
@@ -47,18 +48,23 @@ export function startWorker(shared: Shared, python: Python, { workerId, metrics 
     capacity: config.capacity,
     onDeadline: deadlines.add(),
   });
-  const { backendCapacity } = config;
-  const runsBackends = backendCapacity.cpu > 0 && backendCapacity.memory > 0;
-  const backends = runsBackends
-    ? create({
-        kind: "backend",
-        workerId: backendWorkerOf(workerId),
-        capacity: backendCapacity,
-        onDeadline: deadlines.add(),
-      })
-    : null;
+  const backendCapacity = findBackendCapacity(config);
+  const backends =
+    backendCapacity === undefined
+      ? null
+      : create({
+          kind: "backend",
+          workerId: backendWorkerOf(workerId),
+          capacity: backendCapacity,
+          onDeadline: deadlines.add(),
+        });
   metrics?.addCollector(
-    collectWorker({ dispatcher: services, runtime: python.runtime, capacity: config.capacity }),
+    collectWorker(python.runtime, [
+      { kind: "service", dispatcher: services, capacity: config.capacity },
+      ...(backends === null
+        ? []
+        : [{ kind: "backend", dispatcher: backends, capacity: config.backendCapacity } as const]),
+    ]),
   );
   const isClosing = new AbortController();
   // Not waited for at the end: the database may be away, and a worker that has drained starts nothing any more.
@@ -72,8 +78,15 @@ export function startWorker(shared: Shared, python: Python, { workerId, metrics 
     await python.runtime.close();
     await Promise.all(lanes.map((lane) => lane.close()));
   });
-  readiness.watchWorker(services.explainRest);
+  readiness.watchWorker(() => joinRests(services.explainRest(), backends?.explainRest() ?? null));
   services.start();
+}
+
+/** Why this worker starts no executions of one kind or of either; null: it starts all. */
+export function joinRests(ofServices: string | null, ofBackends: string | null): string | null {
+  if (ofBackends === null) return ofServices;
+  const backends = `Executions of backends: ${ofBackends}`;
+  return ofServices === null ? backends : `${ofServices} ${backends}`;
 }
 
 function createLanes(

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { Build } from "@platform/contract/platform-api/builds";
-import type { Resources } from "@platform/contract/project";
+import type { ProjectKind, Resources } from "@platform/contract/project";
 import { createEnvironmentBuilder } from "@platform/engine/environments/environment";
 import { findInterpreter } from "@platform/engine/environments/interpreter";
 import { packProject } from "@platform/engine/project/pack";
@@ -160,10 +160,10 @@ function createWorkerSetter(workers: ReturnType<typeof createMemoryStore>) {
     reservedId: null,
     reservesAfterSeconds: null,
   };
-  return async (...capacities: readonly Resources[]) => {
+  return async (...all: readonly (Resources & { readonly kind?: ProjectKind })[]) => {
     for (let index = 0; index < 9; index++) await workers.leave(`worker-${index}`);
-    for (const [index, capacity] of capacities.entries())
-      await workers.report({ ...report, workerId: `worker-${index}`, capacity });
+    for (const [index, { kind = "service", cpu, memory }] of all.entries())
+      await workers.report({ ...report, kind, workerId: `worker-${index}`, capacity: { cpu, memory } });
   };
 }
 

@@ -1,4 +1,9 @@
-/** SQL: whether an operator has said that this worker takes no more work. One row by its key, read once for a statement. */
+import { selectMainWorker } from "../instance/backend-worker.ts";
+
+/**
+ * SQL: whether an operator has said that this worker takes no more work, or the process whose worker for backends it is. Two rows by their keys at
+ * most, read once for a statement.
+ */
 export function isDraining(workerId: string): string {
-  return `exists (select 1 from worker w where w.id = ${workerId} and w.draining_since is not null)`;
+  return `exists (select 1 from worker w where w.id = any (array[${workerId}, ${selectMainWorker(workerId)}]) and w.draining_since is not null)`;
 }

@@ -1,8 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { WorkerReport } from "@platform/engine/store/execution-store";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createOwner, createExecution } from "@platform/engine/testing/execution-fixtures";
+import { BACKEND_PRIORITY } from "@platform/engine/store/kinds";
+import { createOwner, createExecution, request } from "@platform/engine/testing/execution-fixtures";
 import { createUuidV7 } from "@platform/engine/base/uuid";
+import { backendWorkerOf } from "../instance/backend-worker.ts";
+import { createWorkerOperations } from "../instance/operate-workers.ts";
+import { createProcessStore } from "../instance/processes.ts";
 import { createTestStore } from "../../testing/test-store.ts";
 import type { TestStore } from "../../testing/test-store.ts";
 
@@ -77,4 +81,58 @@ test("workers that vanished long ago are forgotten", async () => {
   await store.report({ ...REPORT, workerId: "new" });
   const rows = await home.database.query({ text: "select 1 from worker where id = 'old'" });
   expect(rows).toEqual([]);
+});
+
+test("a process counts for backends before there is one, by what it says, and once when it has a worker for them", async () => {
+  const processes = createProcessStore(home.database);
+  const id = randomUUID();
+  const list = async () => (await store.listWorkers("backend")).filter(({ memory }) => memory === 3.5);
+  const capacity = { cpu: 1.5, memory: 3.5 };
+  await processes.report({
+    id,
+    host: "node-1",
+    pid: 1,
+    roles: ["worker"],
+    version: "1.0.0",
+    startedAt: Date.now(),
+    disk: { free: 1, total: 1 },
+    faults: [],
+    sandbox: null,
+    python: null,
+    backendCapacity: capacity,
+  });
+  // It builds only.
+  expect(await list()).toEqual([]);
+  await store.report({ ...REPORT, workerId: id });
+  expect(await list()).toEqual([capacity]);
+  await store.report({ ...REPORT, workerId: backendWorkerOf(id), kind: "backend", capacity, free: capacity });
+  expect(await list()).toEqual([capacity]);
+  await store.leave(backendWorkerOf(id));
+  await silence(id, "31 seconds");
+  expect(await list()).toEqual([]);
+});
+
+test("a worker that drains takes nothing for backends either, also where that worker of its process is not there yet", async () => {
+  const operations = createWorkerOperations(home.database);
+  const id = randomUUID();
+  const lane = backendWorkerOf(id);
+  const capacity = { cpu: 1, memory: 6.5 };
+  const report = async () =>
+    await store.report({ ...REPORT, workerId: lane, kind: "backend", capacity, free: capacity });
+  const list = async () => (await store.listWorkers("backend")).filter(({ memory }) => memory === 6.5);
+  await store.report({ ...REPORT, workerId: id });
+  await operations.setDraining(id, true);
+  await report();
+  expect(await list()).toEqual([]);
+  const job = createExecution({ priority: BACKEND_PRIORITY });
+  await store.create(job);
+  const claim = async () =>
+    (await store.claim(request({ workerId: lane, kind: "backend", onlyId: job.id }))).claims.length;
+  expect(await claim()).toBe(0);
+  await operations.setDraining(id, false);
+  expect([(await list()).length, await claim()]).toEqual([1, 1]);
+  await operations.setDraining(id, true);
+  expect(
+    (await operations.list()).filter((one) => one.id.startsWith(id) && one.drainingSince !== null),
+  ).toHaveLength(2);
 });

@@ -5,6 +5,7 @@ import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources, toFreeThousandths, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
 import { isDraining } from "../base/draining.ts";
+import { selectMainWorker, selectProcessId } from "../instance/backend-worker.ts";
 import { lookUp } from "./lookup.ts";
 import { classesOf, isQueued, selectReadySince } from "./queue-rows.ts";
 
@@ -42,8 +43,9 @@ const REPORT = `with kept as materialized (
     select * from kept union all select * from wanted
   ), reported as (
     -- The commit need not be flushed: the next report replaces what a crash of the server loses.
-    insert into worker (id, kind, cpu_milli, memory_milli, reserved_execution_id)
-    select $1, $9, $2, $3, (select id from choice)
+    -- One for backends begins later than its process, which may drain already.
+    insert into worker (id, kind, cpu_milli, memory_milli, reserved_execution_id, draining_since)
+    select $1, $9, $2, $3, (select id from choice), (select w.draining_since from worker w where w.id = ${selectMainWorker("$1::text")})
     where (select set_config('synchronous_commit', 'off', true)) is not null
     on conflict (id) do update set cpu_milli = excluded.cpu_milli, memory_milli = excluded.memory_milli,
       reserved_execution_id = excluded.reserved_execution_id, seen_at = now()
@@ -81,11 +83,18 @@ export async function removeWorker(database: Database, workerId: string): Promis
   await database.query({ text: "delete from worker where id = $1", values: [workerId], idempotent: true });
 }
 
+/** Until there is a first backend, a process has no worker for them; by its first job it will. */
+const LIST = `select w.cpu_milli, w.memory_milli from worker w where ${TAKES_WORK} and w.kind = $1
+  union all
+  select p.backend_cpu_milli, p.backend_memory_milli from worker w join platform_process p on p.id = w.id
+  where $1 = 'backend' and ${TAKES_WORK} and w.kind = 'service' and p.backend_cpu_milli is not null
+    and not exists (select 1 from worker b where b.kind = 'backend' and ${selectProcessId("b")} = p.id)`;
+
 /** `WorkerRegistry.listWorkers` for PostgreSQL: the capacities of those of a kind that take work, in vCPUs and GB. */
 export async function listWorkers(database: Database, kind: ProjectKind): Promise<readonly Resources[]> {
   const rows = await database.query<StoredResources>({
     name: "worker-list",
-    text: `select w.cpu_milli, w.memory_milli from worker w where ${TAKES_WORK} and w.kind = $1`,
+    text: LIST,
     values: [kind],
     idempotent: true,
   });

@@ -10,6 +10,11 @@ export function backendWorkerOf(workerId: string): string {
   return `${workerId}${SUFFIX}`;
 }
 
+/** SQL: the id of the worker in whose process a worker of this id runs executions of backends; the same id of any other. */
+export function selectMainWorker(workerId: string): string {
+  return `case when right(${workerId}, ${SUFFIX.length}) = '${SUFFIX}' then left(${workerId}, -${SUFFIX.length}) else ${workerId} end`;
+}
+
 /** SQL: the id of the process of a row of `worker`. */
 export function selectProcessId(alias: string): string {
   return `case ${alias}.kind when 'backend' then left(${alias}.id, -${SUFFIX.length}) else ${alias}.id end`;

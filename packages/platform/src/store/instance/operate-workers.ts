@@ -2,7 +2,7 @@ import type { SandboxReport } from "@platform/contract/sandbox";
 import type { ProjectKind, Resources } from "@platform/contract/project";
 import { WORKER_SILENCE_SECONDS } from "@platform/engine/store/execution-store";
 import type { Database, RunStatement } from "../../postgres/database.ts";
-import { selectProcessId } from "./backend-worker.ts";
+import { backendWorkerOf, selectProcessId } from "./backend-worker.ts";
 import { noteAudit, noteUnchanged } from "../audit/trail.ts";
 import { fromStoredResources, selectMilliseconds } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
@@ -39,8 +39,8 @@ export interface WorkerOperations {
   /** Those that were started first come first; a lost one for an hour, one that drains for a day. */
   readonly list: () => Promise<readonly OperatedWorker[]>;
   /**
-   * Says that a worker takes no more executions and builds, or takes them again; what it runs goes on. Durable: who claims reads it. Null:
-   * there is no such worker.
+   * Says that a worker takes no more executions and builds, or takes them again; what it runs goes on. That of a process speaks for its worker for
+   * backends as well. Durable: who claims reads it. Null: there is no such worker.
    */
   readonly setDraining: (id: string, isDraining: boolean) => Promise<OperatedWorker | null>;
 }
@@ -99,8 +99,8 @@ async function setDraining(run: RunStatement, id: string, isDraining: boolean): 
   }
   noteAudit({ changes: [{ field: "draining", before: String(found.was), after: String(isDraining) }] });
   await run({
-    text: "update worker set draining_since = case when $2 then now() end where id = $1 returning id",
-    values: [id, isDraining],
+    text: `update worker set draining_since = case when $2 then now() end where id in ($1, $3) returning id`,
+    values: [id, isDraining, backendWorkerOf(id)],
     audited: ["worker.drain", "worker.resume"],
   });
   // Builds may be waiting for it. Executions are looked for once a second.

@@ -1,6 +1,7 @@
+import type { Resources } from "@platform/contract/project";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import type { Database } from "../../postgres/database.ts";
-import { selectMilliseconds } from "../base/columns.ts";
+import { selectMilliseconds, toStoredResources } from "../base/columns.ts";
 
 /** What does not work in a process. */
 interface ProcessFault {
@@ -23,10 +24,12 @@ export interface ProcessReport {
   readonly sandbox: SandboxReport | null;
   /** Version of Python that it runs user code with. */
   readonly python: string | null;
+  /** vCPUs and GB that it has for executions of backends; missing: it runs none. */
+  readonly backendCapacity?: Resources | undefined;
 }
 
 /** The same, as it is stored. */
-interface ProcessRecord extends ProcessReport {
+interface ProcessRecord extends Omit<ProcessReport, "backendCapacity"> {
   readonly seenAt: number;
   /** Whether it has reported lately. */
   readonly isLive: boolean;
@@ -75,14 +78,15 @@ export function createProcessStore(database: Database): ProcessStore {
 }
 
 async function reportProcess(database: Database, report: ProcessReport): Promise<void> {
-  const { id, host, pid, roles, version, startedAt, disk, faults, sandbox, python } = report;
+  const { id, host, pid, roles, version, startedAt, disk, faults, sandbox, python, backendCapacity } = report;
+  const capacity = backendCapacity === undefined ? null : toStoredResources(backendCapacity);
   await database.query({
     name: "process-report",
     text: `with forgotten as (
         delete from platform_process where seen_at < now() - ${FORGET_AFTER}
       ) insert into platform_process
-        (id, host, pid, roles, version, started_at, disk_free, disk_total, faults, sandbox, python)
-        values ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), $7, $8, $9, $10, $11)
+        (id, host, pid, roles, version, started_at, disk_free, disk_total, faults, sandbox, python, backend_cpu_milli, backend_memory_milli)
+        values ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), $7, $8, $9, $10, $11, $12, $13)
         on conflict (id) do update set seen_at = now(), disk_free = excluded.disk_free, disk_total = excluded.disk_total,
           faults = excluded.faults`,
     values: [
@@ -97,6 +101,8 @@ async function reportProcess(database: Database, report: ProcessReport): Promise
       JSON.stringify(faults),
       sandbox === null ? null : JSON.stringify(sandbox),
       python,
+      capacity?.cpu_milli ?? null,
+      capacity?.memory_milli ?? null,
     ],
     idempotent: true,
   });
