@@ -75,6 +75,7 @@ class RemoteJob:
         :raises JobCancelledError: it was cancelled
         :raises JobTimeoutError: it has not ended within `timeout` seconds
         """
+        until = FOREVER if timeout is None else time.monotonic() + timeout
         info = self.wait(timeout)
         if info.status != "COMPLETED":
             failure = self.failure() or Failure(info.status, "The platform gave no reason.")
@@ -82,7 +83,10 @@ class RemoteJob:
             error = JobCancelledError if is_cancelled else JobFailedError
             raise error(self.id, failure.code, failure.detail)
         if self._raw_result is None:
-            self._raw_result = self._api.get_result(self.id)
+            try:
+                self._raw_result = self._api.get_result(self.id, until)
+            except OutOfTime as error:
+                raise JobTimeoutError(self.id, timeout or 0) from error
         return self._raw_result
 
     def failure(self) -> Failure | None:

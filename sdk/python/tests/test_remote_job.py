@@ -81,6 +81,17 @@ def test_a_timeout_ends_the_tries_to_reach_a_server_that_is_away(
     assert time.monotonic() - begin < 5
 
 
+def test_a_timeout_ends_the_tries_to_read_the_result_as_well(
+    server: ScriptedServer, api: QuantumApi
+) -> None:
+    server.on(STATE, Answer(200, describe_job("COMPLETED"), HELD))
+    server.on(RESULT, Answer(503, {"code": "UNAVAILABLE"}))
+    begin = time.monotonic()
+    with pytest.raises(JobTimeoutError):
+        start(api).raw_result(timeout=0.5)
+    assert time.monotonic() - begin < 5
+
+
 @pytest.mark.parametrize(
     ("status", "error"),
     [("FAILED", JobFailedError), ("ABORTED", JobFailedError), ("CANCELLED", JobCancelledError)],

@@ -10,6 +10,8 @@ const register = (bits: number, bytes: readonly number[], more: object = {}) => 
   ...more,
 });
 
+const MANY = Array.from({ length: 2_000_001 }, () => 0);
+
 test("shots are counted, the most frequent outcome first, and bits are in Qiskit's order", () => {
   expect(readCounts({ pubs: [{ registers: [register(3, [1, 1, 6])] }] })).toEqual([
     [
@@ -34,6 +36,12 @@ test.each<readonly [string, unknown]>([
   ["no pubs", { sampleset: {} }],
   ["no registers", { pubs: [{ evs: 1 }] }],
   ["sets of parameters", { pubs: [{ registers: [register(1, [0, 1], { shape: [2] })] }] }],
+  ["samples that are no zlib", { pubs: [{ registers: [register(1, [], { samples: "AAAA" })] }] }],
+  ["no bits", { pubs: [{ registers: [register(0, [])] }] }],
+  ["less than no bits", { pubs: [{ registers: [register(-9, [1])] }] }],
+  ["half a bit", { pubs: [{ registers: [register(1.5, [1])] }] }],
+  ["more bits than there are", { pubs: [{ registers: [register(2 ** 40, [1])] }] }],
+  ["more shots than are counted", { pubs: [{ registers: [register(1, MANY)] }] }],
   ["registers of different lengths", { pubs: [{ registers: [register(1, [0, 0]), register(1, [1])] }] }],
 ])("of what has %s there are no counts", (_what, result) => {
   expect(readCounts(result)).toBeNull();

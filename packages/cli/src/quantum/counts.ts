@@ -5,7 +5,10 @@ import { isRecord } from "@platform/engine/base/json";
 /** How often each outcome was measured, the most frequent first; the bits of a register in one word, the last register first. */
 export type Counts = readonly (readonly [outcome: string, count: number])[];
 
-const MAX_INFLATED = 256 * MEGABYTE;
+/** A backend may be somebody else's: what is no result of a million shots is shown as it is. */
+const MAX_INFLATED = 64 * MEGABYTE;
+const MOST_SHOTS = 2_000_000;
+const MOST_BITS = 65_536;
 
 /**
  * The counts of each circuit of a result of shape `registers`; null: the result has another shape, or circuits with parameters. Samples are bytes
@@ -36,15 +39,24 @@ function countPub(pub: unknown): Counts | null {
 function readWords(register: unknown): readonly string[] | null {
   if (!isRecord(register)) return null;
   const { bits, samples, shape } = register;
-  if (typeof bits !== "number" || typeof samples !== "string" || !Array.isArray(shape) || shape.length > 0)
-    return null;
-  const bytes = inflateSync(Buffer.from(samples, "base64"), { maxOutputLength: MAX_INFLATED });
+  if (typeof bits !== "number" || !Number.isInteger(bits) || bits < 1 || bits > MOST_BITS) return null;
+  if (typeof samples !== "string" || !Array.isArray(shape) || shape.length > 0) return null;
+  const bytes = inflate(samples);
   const width = Math.ceil(bits / 8);
-  if (width === 0) return null;
+  if (bytes === null || bytes.length / width > MOST_SHOTS) return null;
   return Array.from({ length: Math.floor(bytes.length / width) }, (_, shot) => {
     const word = [...bytes.subarray(shot * width, (shot + 1) * width)]
       .map((byte) => byte.toString(2).padStart(8, "0"))
       .join("");
     return word.slice(word.length - bits);
   });
+}
+
+/** Null: it is no zlib, or too large. */
+function inflate(base64: string): Buffer | null {
+  try {
+    return inflateSync(Buffer.from(base64, "base64"), { maxOutputLength: MAX_INFLATED });
+  } catch {
+    return null;
+  }
 }

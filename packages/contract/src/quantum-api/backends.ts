@@ -28,7 +28,7 @@ const BackendSchema = Type.Object(
         "ONLINE: it runs jobs. PAUSED: jobs wait, since no worker runs them at present. OFFLINE: it takes none",
     }),
     queue_size: Type.Integer({
-      description: "Jobs that wait, of all organisations; at most 10,000 are counted",
+      description: "Jobs that wait, of all organisations; 10,000 of all backends are counted",
     }),
     access_type: StringEnum(["FREE"], { description: "How it is paid for" }),
     has_calibration: Type.Boolean({ description: "Whether there are calibration data" }),

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { NAME_PATTERN } from "../platform-api/common.ts";
 import { JsonObject, StringEnum } from "../schemas.ts";
 import { DescribedPriceSchema } from "./price.ts";
 
@@ -16,7 +17,9 @@ const INPUT_FORMATS = [
   "DIMOD_BQM",
 ] as const;
 
-const line = (description: string, maxLength = 200) => Type.String({ minLength: 1, maxLength, description });
+/** Others than who has written it may read it, also on a terminal. */
+const line = (description: string, maxLength = 200) =>
+  Type.String({ minLength: 1, maxLength, pattern: NAME_PATTERN, description });
 const count = (description: string, minimum = 0) =>
   Type.Integer({ minimum, maximum: 1_000_000_000, description });
 const range = (description: string, minimum = 1) =>

@@ -24,7 +24,7 @@ export interface BackendRecord {
 
 /** How busy a backend is. */
 export interface BackendLoad {
-  /** Jobs that wait, of all versions and organisations; at most MOST_COUNTED. */
+  /** Jobs that wait, of all versions and organisations; among MOST_COUNTED of all backends. */
   readonly waiting: number;
   /** Median wait of the last jobs of the organisation in seconds; null: none has run. */
   readonly typicalWaitSeconds: number | null;
@@ -32,11 +32,9 @@ export interface BackendLoad {
   readonly isServed: boolean;
 }
 
-/** More are not counted. */
+/** Of all backends together; more are not counted. */
 const MOST_COUNTED = 10_000;
-/** Of so many the median wait is taken. */
-const TYPICAL_OF = 50;
-/** Among so many of all backends. */
+/** Of those that succeeded among so many of all backends the median wait is taken. */
 const LOOKED_AT = 500;
 /** Backends of one organisation that are listed. */
 const MOST_LISTED = 1_000;
@@ -68,19 +66,23 @@ const select = (
   where v.backend is not null and ${condition}
   order by b.id, b.place limit ${MOST_LISTED}`;
 
-/** The class names the range of the queue's index, and the index of quantum jobs. */
-const LOAD = `select s.key as "serviceKey",
-    (select count(*)::int from (
-      select 1 from execution e where ${isQueued("e")} and e.priority = ${BACKEND_PRIORITY}
-        and e.version_id in (select v.id from version v where v.service_key = s.key) limit ${MOST_COUNTED}
-    ) waiting) as waiting,
-    (select percentile_disc(0.5) within group (order by waited)::float8 from (
-      select extract(epoch from e.started_at - e.created_at) as waited from (
-        select e.* from execution e where e.owner_id = $1::uuid and e.priority = ${BACKEND_PRIORITY} order by e.id desc limit ${LOOKED_AT}
-      ) e where e.status = 'SUCCEEDED' and e.version_id in (select v.id from version v where v.service_key = s.key) limit ${TYPICAL_OF}
-    ) last) as "typicalWaitSeconds",
+/**
+ * The class names the range of the queue's index, and the index of quantum jobs. Each is gone through once, however many backends are asked for: with
+ * many of both, a list that counts for each would cost their product.
+ */
+const LOAD = `with queued as materialized (
+    select v.service_key, count(*)::int as jobs from (
+      select e.version_id from execution e where ${isQueued("e")} and e.priority = ${BACKEND_PRIORITY} limit ${MOST_COUNTED}
+    ) e join version v on v.id = e.version_id where v.service_key = any ($2::uuid[]) group by 1
+  ), last as materialized (
+    select v.service_key, percentile_disc(0.5) within group (order by extract(epoch from e.started_at - e.created_at))::float8 as waited from (
+      select e.* from execution e where e.owner_id = $1::uuid and e.priority = ${BACKEND_PRIORITY} order by e.id desc limit ${LOOKED_AT}
+    ) e join version v on v.id = e.version_id where e.status = 'SUCCEEDED' and v.service_key = any ($2::uuid[]) group by 1
+  )
+  select s.key as "serviceKey", coalesce(queued.jobs, 0) as waiting, last.waited as "typicalWaitSeconds",
     exists (select 1 from worker w where ${TAKES_WORK} and w.kind = 'backend') as "isServed"
-  from service s where s.key = any ($2::uuid[]) and (s.organisation_id = $1::uuid or ${IS_SHARED})`;
+  from service s left join queued on queued.service_key = s.key left join last on last.service_key = s.key
+  where s.key = any ($2::uuid[]) and (s.organisation_id = $1::uuid or ${IS_SHARED})`;
 
 /** The store of backends in PostgreSQL. */
 export function createBackendStore(database: Database): BackendStore {
