@@ -1,4 +1,5 @@
-import { EMAIL_PATTERN, NAME_PATTERN, VISIBLE } from "@platform/contract/platform-api/common";
+import { EMAIL_PATTERN } from "@platform/contract/platform-api/common";
+import { NAME_PATTERN, VISIBLE } from "@platform/contract/visible-text";
 
 /** What the patterns of bodies ask for: nobody reads a regular expression. A test finds a pattern that has no words here. */
 const PATTERNS: Readonly<Record<string, string>> = {

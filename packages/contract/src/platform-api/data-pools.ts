@@ -3,8 +3,9 @@ import type { Static } from "typebox";
 import { FileReferenceSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
+import { VISIBLE } from "../visible-text.ts";
 import { StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { DisplayName, NameQuery, READS, REMOVES, VISIBLE, WRITES, idOf } from "./common.ts";
+import { DisplayName, NameQuery, READS, REMOVES, WRITES, idOf } from "./common.ts";
 
 const Description = Type.String({
   maxLength: 500,

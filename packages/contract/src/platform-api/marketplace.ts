@@ -3,16 +3,8 @@ import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import {
-  KeyParams,
-  READS,
-  Replaces,
-  ServiceKey,
-  ServiceName,
-  VISIBLE,
-  VersionNumber,
-  WRITES,
-} from "./common.ts";
+import { VISIBLE } from "../visible-text.ts";
+import { KeyParams, READS, Replaces, ServiceKey, ServiceName, VersionNumber, WRITES } from "./common.ts";
 import { PlanSchema, PricesSchema } from "./plans.ts";
 import { ExampleInput, Publication } from "./services.ts";
 

@@ -2,8 +2,9 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
+import { VISIBLE } from "../visible-text.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { READS, REMOVES, VISIBLE, WRITES, idOf } from "./common.ts";
+import { READS, REMOVES, WRITES, idOf } from "./common.ts";
 import { FollowedVersion } from "./subscriptions.ts";
 
 /** What becomes of an occurrence while the execution that the schedule started last has not ended. */

@@ -2,9 +2,10 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
+import { NAME_PATTERN } from "../visible-text.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { VersionParams } from "./builds.ts";
-import { KeyParams, NAME_PATTERN, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts";
+import { KeyParams, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts";
 import { PlanId, PlanSchema, PlanUnit } from "./plans.ts";
 
 /** Which version the endpoint URL of a subscription names. */

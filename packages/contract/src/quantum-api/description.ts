@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
-import { NAME_PATTERN } from "../platform-api/common.ts";
 import { JsonObject, StringEnum } from "../schemas.ts";
+import { NAME_PATTERN } from "../visible-text.ts";
 import { DescribedPriceSchema } from "./price.ts";
 
 /** What a backend is. */

@@ -10,7 +10,7 @@ import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
 import { collectWorker } from "../observability/worker-metrics.ts";
 import type { PlatformMetrics } from "../observability/platform-metrics.ts";
 import { createVariables } from "../secrets/variables.ts";
-import { backendWorkerOf } from "../store/instance/backend-worker.ts";
+import { backendWorkerOf } from "../store/base/backend-worker.ts";
 import { createVersionSource } from "../versions/version-source.ts";
 import { withVariables } from "../versions/with-variables.ts";
 import type { Python } from "./python.ts";

@@ -1,4 +1,4 @@
-import { selectMainWorker } from "../instance/backend-worker.ts";
+import { selectMainWorker } from "./backend-worker.ts";
 
 /**
  * SQL: whether an operator has said that this worker takes no more work, or the process whose worker for backends it is. Two rows by their keys at

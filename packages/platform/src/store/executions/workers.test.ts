@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { BACKEND_PRIORITY } from "@platform/engine/store/kinds";
 import { createOwner, createExecution, request } from "@platform/engine/testing/execution-fixtures";
 import { createUuidV7 } from "@platform/engine/base/uuid";
-import { backendWorkerOf } from "../instance/backend-worker.ts";
+import { backendWorkerOf } from "../base/backend-worker.ts";
 import { createWorkerOperations } from "../instance/operate-workers.ts";
 import { createProcessStore } from "../instance/processes.ts";
 import { createTestStore } from "../../testing/test-store.ts";

@@ -5,7 +5,7 @@ import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources, toFreeThousandths, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
 import { isDraining } from "../base/draining.ts";
-import { selectMainWorker, selectProcessId } from "../instance/backend-worker.ts";
+import { selectMainWorker, selectProcessId } from "../base/backend-worker.ts";
 import { lookUp } from "./lookup.ts";
 import { classesOf, isQueued, selectReadySince } from "./queue-rows.ts";
 

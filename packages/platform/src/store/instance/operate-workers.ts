@@ -2,7 +2,7 @@ import type { SandboxReport } from "@platform/contract/sandbox";
 import type { ProjectKind, Resources } from "@platform/contract/project";
 import { WORKER_SILENCE_SECONDS } from "@platform/engine/store/execution-store";
 import type { Database, RunStatement } from "../../postgres/database.ts";
-import { backendWorkerOf, selectProcessId } from "./backend-worker.ts";
+import { backendWorkerOf, selectProcessId } from "../base/backend-worker.ts";
 import { noteAudit, noteUnchanged } from "../audit/trail.ts";
 import { fromStoredResources, selectMilliseconds } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
