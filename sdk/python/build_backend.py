@@ -27,6 +27,8 @@ def build_wheel(
     files = {path.as_posix(): path.read_bytes() for path in sorted(_list_files(name))}
     info = f"{name}-{version}.dist-info"
     files[f"{info}/METADATA"] = _describe(project).encode()
+    if "entry-points" in project:
+        files[f"{info}/entry_points.txt"] = _list_entry_points(project["entry-points"]).encode()
     text = next(path for path in _LICENSE if path.exists())
     files[f"{info}/licenses/LICENSE"] = text.read_bytes()
     files[f"{info}/WHEEL"] = (
@@ -63,6 +65,14 @@ def _describe(project: dict[str, Any]) -> str:
         lines.append(f"Provides-Extra: {extra}\n")
         lines += [f'Requires-Dist: {one} ; extra == "{extra}"\n' for one in needed]
     return "".join([*lines, "\n", _README.read_text("utf-8") if _README.exists() else ""])
+
+
+def _list_entry_points(groups: dict[str, dict[str, str]]) -> str:
+    parts = []
+    for group, entries in groups.items():
+        lines = [f"{name} = {place}\n" for name, place in entries.items()]
+        parts.append("".join([f"[{group}]\n", *lines]))
+    return "\n".join(parts)
 
 
 def _hash(content: bytes) -> str:

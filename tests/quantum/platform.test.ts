@@ -14,7 +14,7 @@ import { listHostileJobs } from "./hostile-jobs.ts";
 import type { Circuits } from "./hostile-jobs.ts";
 import { forEachOf, quantum, runJob } from "./jobs.ts";
 import { createRandom, mutate } from "./mutate.ts";
-import { OLDEST, SDK, findPython, runPytest } from "./pytest.ts";
+import { BRAKET, OLDEST, PENNYLANE, SDK, findPython, runPytest } from "./pytest.ts";
 import type { Outcome } from "./pytest.ts";
 import { deflateSync } from "node:zlib";
 import { findZygotes } from "./zygotes.ts";
@@ -95,8 +95,13 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
     expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(1_000);
   });
 
-  /** The oldest Qiskit that the SDK is for, at full length alone. */
-  const clients = IS_FULL ? ([["newest"], ["oldest", OLDEST]] as const) : ([["newest"]] as const);
+  /** Others than the newest Qiskit, at full length alone. */
+  const others = [
+    ["oldest", OLDEST],
+    ["2.3 (PennyLane)", PENNYLANE],
+    ["newest (Braket)", BRAKET],
+  ] as const;
+  const clients = [["newest"], ...(IS_FULL ? others : [])] as const;
   const tries = clients.flatMap(([qiskit, pins]) => acceptance.map((file) => ({ qiskit, pins, file })));
   test.for(tries)(
     "the SDK on a platform, with the $qiskit Qiskit: $file",

@@ -9,6 +9,10 @@ export const SDK = join(REPOSITORY, "sdk/python");
 const HERE = join(REPOSITORY, "tests/quantum");
 /** What is installed with the oldest Qiskit that the SDK is for. */
 export const OLDEST = join(HERE, "requirements-oldest.txt");
+/** Qiskit 2.3, with PennyLane and its plugin, which is for no later one. */
+export const PENNYLANE = join(HERE, "requirements-pennylane.txt");
+/** The newest Qiskit, with the Amazon Braket SDK. */
+export const BRAKET = join(HERE, "requirements-braket.txt");
 /** With this code the script says that the package index is out of reach. */
 const OUT_OF_REACH = 3;
 

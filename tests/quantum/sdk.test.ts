@@ -1,13 +1,19 @@
 /** The tests of the quantum SDK and of the bundled backends that need no platform (`sdk/python/tests`): each is a test here. */
 import { env } from "node:process";
 import { describe, expect, test } from "vitest";
-import { OLDEST, findPython, runPytest } from "./pytest.ts";
+import { BRAKET, OLDEST, PENNYLANE, findPython, runPytest } from "./pytest.ts";
 import type { Outcome } from "./pytest.ts";
 
-/** The oldest Qiskit that the SDK is for, in the long run alone: `npm run test:quantum`. */
+/** Others than the newest Qiskit are for the long run alone: `npm run test:quantum`. */
 const ENVIRONMENTS = {
   "the newest Qiskit": undefined,
-  ...(env["PLATFORM_TEST_QUANTUM"] === "full" ? { "the oldest Qiskit": OLDEST } : {}),
+  ...(env["PLATFORM_TEST_QUANTUM"] === "full"
+    ? {
+        "the oldest Qiskit": OLDEST,
+        "Qiskit 2.3, with PennyLane": PENNYLANE,
+        "the newest Qiskit, with the Braket SDK": BRAKET,
+      }
+    : {}),
 };
 const MISSING = "there is no environment with Qiskit";
 

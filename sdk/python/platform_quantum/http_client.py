@@ -107,6 +107,10 @@ class HttpClient:
     def __repr__(self) -> str:
         return f"HttpClient({self._credentials.endpoint!r})"
 
+    def __deepcopy__(self, _memo: dict[int, Any]) -> HttpClient:
+        # PennyLane and primitives of others copy backends; connections cannot be copied.
+        return self
+
     def send(self, request: Request) -> Answer:
         """The answer, whose status is below 300.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import socket
 from typing import TYPE_CHECKING
@@ -70,6 +71,12 @@ def test_a_start_whose_answer_is_lost_is_sent_again_with_the_same_key(
     assert [asked.body for asked in server.asked] == [server.asked[0].body] * 4
     assert caplog.text.count("trying again") == 1
     assert TOKEN not in caplog.text
+
+
+def test_what_has_a_client_can_be_copied(server: ScriptedServer, api: QuantumApi) -> None:
+    server.on("GET /quantum/backends", Answer(200, []))
+    assert copy.deepcopy(api).list_backends() == []
+    assert server.asked[0].headers["authorization"] == f"Bearer {TOKEN}"
 
 
 def test_two_starts_have_two_keys_unless_the_caller_gives_one(

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-MAX_MS = 30
 
 
 def run(code: str, *options: str) -> str:
@@ -17,12 +16,13 @@ def run(code: str, *options: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def test_importing_it_takes_less_than_30_ms() -> None:
+def test_importing_it_imports_nothing_else() -> None:
+    # What it costs is what it imports: no time is measured, which a busy machine would decide.
     code = (
-        "import time; t = time.perf_counter(); import platform_quantum\n"
-        "print((time.perf_counter() - t) * 1000)"
+        "before = set(sys.modules); import platform_quantum\n"
+        "print(sorted(set(sys.modules) - before - {'__future__'}))"
     )
-    assert min(float(run(code)) for _ in range(5)) < MAX_MS
+    assert run(code).strip() == "['platform_quantum']"
 
 
 def test_the_core_works_with_nothing_but_python_installed() -> None:

@@ -38,5 +38,11 @@ def test_the_backend_of_twenty_lines_runs() -> None:
 
 
 def test_the_other_snippets_name_what_there_is() -> None:
-    for word in ("get_backend", "PlatformSampler", "EstimatorV2", "PlatformBraketDevice"):
+    for word in (
+        "get_backend",
+        "PlatformSampler",
+        "EstimatorV2",
+        "PlatformBraketDevice",
+        "platform.qubit",
+    ):
         compile(read_snippet(word), "README.md", "exec")

@@ -33,12 +33,14 @@ def test_it_has_types_a_licence_and_its_extras_and_needs_nothing(tmp_path: Path)
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         metadata = archive.read(f"{INFO}/METADATA").decode()
+        entries = archive.read(f"{INFO}/entry_points.txt").decode()
     assert "platform_quantum/py.typed" in names
     assert f"{INFO}/licenses/LICENSE" in names
     assert not any("test" in name for name in names)
     needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist")]
     assert needed
     assert all("extra ==" in line for line in needed)
+    assert "platform.qubit = platform_quantum.pennylane:PlatformQubitDevice" in entries
     assert 'Requires-Dist: qiskit>=1.4.2,<3 ; extra == "qiskit"' in needed
 
 

@@ -1,0 +1,40 @@
+"""A device for PennyLane: `qml.device("platform.qubit", wires=2, backend="sim.statevector")`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .needs import need
+
+need("pennylane", "pennylane")
+need("pennylane_qiskit", "pennylane")
+
+from pennylane_qiskit import RemoteDevice  # noqa: E402 (says first how to install it)
+
+from .provider import PlatformQuantumProvider  # noqa: E402
+
+if TYPE_CHECKING:
+    from .qiskit.backend import PlatformBackend
+
+_DEFAULT = "sim.statevector"
+
+
+class PlatformQubitDevice(RemoteDevice):  # type: ignore[misc, unused-ignore]
+    """PennyLane's device for backends of Qiskit, on a backend of the platform.
+
+    What else it takes is that of `qiskit.remote`: shots, options of the transpiler.
+    """
+
+    name = "platform.qubit"
+    short_name = "platform.qubit"
+
+    def __init__(
+        self,
+        wires: Any,
+        backend: str | PlatformBackend = _DEFAULT,
+        provider: PlatformQuantumProvider | None = None,
+        **options: Any,
+    ) -> None:
+        if isinstance(backend, str):
+            backend = (provider or PlatformQuantumProvider()).get_backend(backend)
+        super().__init__(wires=wires, backend=backend, **options)
