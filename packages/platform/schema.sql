@@ -216,6 +216,7 @@ create table execution (
   start_at timestamp(3) with time zone,
   limit_key uuid,
   start_by timestamp(3) with time zone,
+  session_id uuid,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -257,6 +258,8 @@ CREATE INDEX execution_owner_status ON ONLY public.execution USING btree (owner_
 CREATE INDEX execution_quantum ON ONLY public.execution USING btree (owner_id, id DESC) WHERE (priority = 2);
 CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE ((status = 'PENDING'::text) AND (held IS NULL));
 CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);
+CREATE INDEX execution_session ON ONLY public.execution USING btree (session_id, id) WHERE (session_id IS NOT NULL);
+CREATE INDEX execution_session_line ON ONLY public.execution USING btree (owner_id, rank) WHERE ((status = 'PENDING'::text) AND (held IS NULL) AND (session_id IS NOT NULL));
 CREATE INDEX execution_start_by ON ONLY public.execution USING btree (start_by) WHERE ((status = 'PENDING'::text) AND (start_by IS NOT NULL) AND (retried = 0));
 
 create table execution_attempt (
@@ -295,6 +298,7 @@ create table execution_input (
   "references" jsonb,
   constraint execution_input_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
+CREATE INDEX execution_input_digest ON ONLY public.execution_input USING btree (((("references" -> 'annotation'::text) ->> 'digest'::text))) WHERE ((("references" -> 'annotation'::text) ->> 'digest'::text) IS NOT NULL);
 
 create table execution_input_default partition of execution_input DEFAULT;
 
@@ -743,6 +747,30 @@ create table quantum_charge (
   constraint quantum_charge_pkey PRIMARY KEY (execution_id)
 );
 CREATE INDEX quantum_charge_of_budget ON public.quantum_charge USING btree (organisation_id, currency, execution_id);
+
+create table quantum_session (
+  id uuid not null,
+  organisation_id uuid not null,
+  backend_id text not null,
+  alias_of text,
+  provider text not null,
+  service_key uuid not null,
+  version_id uuid not null,
+  mode text not null,
+  metadata jsonb not null,
+  sdk_provider text,
+  created_by uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  accepts_jobs boolean not null default true,
+  closed_at timestamp(3) with time zone,
+  constraint quantum_session_author FOREIGN KEY (created_by) REFERENCES platform_user(id),
+  constraint quantum_session_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
+  constraint quantum_session_service FOREIGN KEY (service_key) REFERENCES service(key),
+  constraint quantum_session_version FOREIGN KEY (version_id) REFERENCES version(id),
+  constraint quantum_session_pkey PRIMARY KEY (id)
+);
+CREATE INDEX quantum_session_newest ON public.quantum_session USING btree (organisation_id, created_at DESC, id DESC);
 
 create table quota (
   subscription_id uuid not null,

@@ -58,3 +58,19 @@ test("what a job would cost is said without running it, and what it has cost whe
   const listed = await world.cli(world.directory, "quantum", "jobs");
   expect(listed.stdout).toMatch(/COMPLETED +100 +0\.33\d+ EUR/u);
 });
+
+test("a job that was run before is answered from it, and one of a session runs in it", async () => {
+  const opened = await world.cli(world.directory, "quantum", "open", "--backend", "qpu.echo", "--ttl", "600");
+  const session = opened.stdout.trim();
+  const inSession = async () => {
+    const { stdout } = await run("--seed", "3", "--cache", "--session", session, "--json");
+    return (JSON.parse(stdout) as { readonly job: Readonly<Record<string, unknown>> }).job;
+  };
+  const first = await inSession();
+  expect(first).toMatchObject({ status: "COMPLETED", cached_from: null, session_id: session });
+  expect(await inSession()).toMatchObject({ status: "COMPLETED", cached_from: first["id"], cost: "0" });
+  expect((await run("--seed", "4", "--cache", "--json")).stdout).toContain('"cached_from": null');
+  const closed = await world.cli(world.directory, "quantum", "close", session);
+  expect(closed.stdout).toContain("it had 2 jobs");
+  expect((await run("--session", session)).stderr).toContain("closed");
+});

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .qiskit.job import PlatformJob
     from .qiskit.primitives import EstimatorV2, SamplerV2
     from .remote_job import RemoteJob
+    from .session import Session
 
 __version__ = "0.1.0"
 
@@ -58,6 +59,7 @@ __all__ = [
     "RemoteJob",
     "SamplerV2",
     "ServerUnreachableError",
+    "Session",
 ]
 
 _MODULES = {
@@ -73,6 +75,7 @@ _MODULES = {
     "PlatformJob": "qiskit.job",
     "SamplerV2": "qiskit.primitives",
     "RemoteJob": "remote_job",
+    "Session": "session",
 }
 """Where a name is, when it is not in `errors`."""
 

@@ -58,6 +58,27 @@ class QuantumApi:
         answer = self._http.send(Request("POST", "/quantum/jobs", body=sent, headers=headers))
         return JobInfo.from_dict(answer.read_json())
 
+    def open_session(self, backend_id: str, ttl: int | None) -> dict[str, Any]:
+        """Opens a session on a backend."""
+        sent = {"backend_id": backend_id, "sdk_provider": _SDK}
+        body = sent if ttl is None else {**sent, "ttl": ttl}
+        opened: dict[str, Any] = self._http.send(
+            Request("POST", "/quantum/sessions", body=body)
+        ).read_json()
+        return opened
+
+    def ask_session(self, session_id: str) -> dict[str, Any]:
+        """The state of a session."""
+        found: dict[str, Any] = self._get(f"/sessions/{_quote(session_id)}")
+        return found
+
+    def change_session(
+        self, session_id: str, method: str, part: str = "", body: Any = None
+    ) -> None:
+        """DELETE closes it, POST `/cancel` ends its jobs too, PATCH lets it take jobs or not."""
+        path = f"/quantum/sessions/{_quote(session_id)}{part}"
+        self._http.send(Request(method, path, body=body))
+
     def get_job(
         self, job_id: str, wait_seconds: float = 0, until: float = FOREVER
     ) -> tuple[JobInfo, bool]:

@@ -69,6 +69,7 @@ import {
   quantumResultCommand,
   runQuantumCommand,
 } from "./quantum.ts";
+import { closeQuantumSessionCommand, openQuantumSessionCommand } from "./quantum-sessions.ts";
 import { runCommand } from "./run.ts";
 import {
   createScheduleCommand,
@@ -156,6 +157,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       listQuantumJobsCommand,
       quantumResultCommand,
       cancelQuantumCommand,
+      openQuantumSessionCommand,
+      closeQuantumSessionCommand,
     ],
   },
   {

@@ -65,6 +65,16 @@ export const runQuantumCommand = defineCommand({
       description:
         "Run nothing if it may cost more, in the currency of the backend: with all of its time limit",
     },
+    cache: {
+      kind: "flag",
+      description:
+        "Take the result of an earlier job that ran the same, free; on a deterministic backend, with --seed",
+    },
+    session: {
+      kind: "text",
+      placeholder: "id",
+      description: "Session that it is a job of ('platform quantum open')",
+    },
     noWait: { kind: "flag", description: "Print the id of the job, and do not wait for its end" },
   },
   examples: [
@@ -273,15 +283,19 @@ function describeJob(options: {
   readonly tags?: string | undefined;
   readonly maxCost?: string | undefined;
   readonly dryRun: boolean;
+  readonly cache: boolean;
+  readonly session?: string | undefined;
 }) {
-  const { params, seed, shots, name, tags, maxCost, dryRun } = options;
+  const { params, seed, shots, name, tags, maxCost, session, dryRun, cache } = options;
   return {
     input_params: { ...readParams(params), ...(seed === undefined ? {} : { seed }) },
     ...(shots === undefined ? {} : { shots }),
     ...(name === undefined ? {} : { name }),
     ...(tags === undefined ? {} : { tags: tags.split(",").map((tag) => tag.trim()) }),
     ...(maxCost === undefined ? {} : { max_cost: maxCost }),
+    ...(session === undefined ? {} : { session_id: session }),
     ...(dryRun ? { dry_run: true } : {}),
+    ...(cache ? { cache: true } : {}),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Static } from "typebox";
+import type { Static, TSchema } from "typebox";
 import { LogEntrySchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { BACKEND_ID_PATTERN } from "../project.ts";
@@ -51,10 +51,21 @@ export const JobRequestSchema = Type.Object(
           "Of a job that an execution of a service starts: it goes on when that has ended. Default: it is cancelled then",
       }),
     ),
+    session_id: Type.Optional(
+      Nullable(Type.String({ maxLength: 36 }), {
+        description: "A session that is open, whose backend it is for; null: none",
+      }),
+    ),
     dry_run: Type.Optional(
       Type.Boolean({
         description:
           "Whether the backend only checks it: it costs nothing, stands in no list, and its result says what it would cost",
+      }),
+    ),
+    cache: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether an earlier job that has run the same may answer it, free: it is completed at once then. Only where its options have a seed, and the backend is deterministic",
       }),
     ),
     max_cost: Type.Optional(
@@ -80,7 +91,8 @@ const JobErrorSchema = Type.Object(
   { title: "QuantumJobError", description: "Why a job did not complete" },
 );
 
-const JobSchema = Type.Object(
+/** A quantum job, as all operations show it. */
+export const JobSchema = Type.Object(
   {
     id: Type.String({ description: "Id of the job, and of its execution" }),
     backend_id: Type.String({ description: "Id of the backend that it was started for" }),
@@ -98,7 +110,7 @@ const JobSchema = Type.Object(
     service_execution_id: Nullable(Type.String(), {
       description: "Id of the execution of a service that has started it; null: a user has",
     }),
-    session_id: Type.Null({ description: "Jobs have no sessions" }),
+    session_id: Nullable(Type.String(), { description: "The session that it is of; null: it is of none" }),
     created_at: Timestamp("When it was created"),
     started_at: Nullable(Timestamp("When it began"), { description: "Null: it has not" }),
     ended_at: Nullable(Timestamp("When it ended"), { description: "Null: it has not" }),
@@ -115,6 +127,9 @@ const JobSchema = Type.Object(
       description:
         "SHA-256 of the version of the backend and of all that was sent to it; null: started by an earlier version of the platform",
     }),
+    cached_from: Nullable(Type.String(), {
+      description: "Id of the job whose result it has; null: it was run itself",
+    }),
     error: Nullable(JobErrorSchema, { description: "Null: it has not failed" }),
     log_url: Type.String({ description: "Path of its log" }),
   },
@@ -128,16 +143,25 @@ const JobStatusSchema = Type.Object(
   { title: "QuantumJobStatus", description: "The state of a job" },
 );
 
-const JobsPageSchema = Type.Object(
-  {
-    content: Type.Array(JobSchema, { description: "The jobs, newest first" }),
-    page: Type.Integer({ description: "As asked" }),
-    size: Type.Integer({ description: "As asked" }),
-    total_elements: Type.Integer({ description: "How many there are; at most 10,000 are counted" }),
-    total_pages: Type.Integer({ description: "Of this size" }),
-    last: Type.Boolean({ description: "Whether no page follows" }),
-  },
-  { title: "QuantumJobPage", description: "One page of a list" },
+/** One page of a list, as clients of quantum platforms know them. */
+export function describePage<T extends TSchema>(title: string, content: T) {
+  return Type.Object(
+    {
+      content,
+      page: Type.Integer({ description: "As asked" }),
+      size: Type.Integer({ description: "As asked" }),
+      total_elements: Type.Integer({ description: "How many there are; at most 10,000 are counted" }),
+      total_pages: Type.Integer({ description: "Of this size" }),
+      last: Type.Boolean({ description: "Whether no page follows" }),
+    },
+    { title, description: "One page of a list" },
+  );
+}
+
+/** One page of jobs. */
+export const JobsPageSchema = describePage(
+  "QuantumJobPage",
+  Type.Array(JobSchema, { description: "The jobs, newest first" }),
 );
 
 const COMMON = { scope: "organisation", audit: null, bodyMode: "none", answerMode: "json" } as const;
@@ -145,9 +169,15 @@ const JobParams = Type.Object({ id: Type.String({ description: "Id of a job" }) 
 const READS = { ...COMMON, method: "GET", allows: "read", rate: "read" } as const;
 const ONE = { params: JobParams, problems: ["EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] } as const;
 
-const JobsQuery = Type.Object({
+/** Which page of a list is wanted. */
+export const PAGE_QUERY = {
   page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: "From 0; default 0" })),
   size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "Default 20" })),
+};
+
+/** Which jobs are wanted. */
+export const JobsQuery = Type.Object({
+  ...PAGE_QUERY,
   sort: Type.Optional(Type.String({ maxLength: 100, description: "createdAt,desc is what there is" })),
   serviceExecutionId: Type.Optional(
     Type.String({ maxLength: 64, description: "Only those that this execution of a service has started" }),
@@ -160,6 +190,7 @@ const JobsQuery = Type.Object({
       description: "Only those with this tag; several times: with all of them",
     }),
   ),
+  sessionId: Type.Optional(Type.String({ maxLength: 36, description: "Only those of this session" })),
   createdAfter: Type.Optional(Timestamp("Only those that were created then or later")),
 });
 
@@ -182,7 +213,7 @@ export const QUANTUM_JOBS_API = {
     path: "/jobs",
     summary: "Start a quantum job",
     description:
-      "Checks what can be known without reading the circuits: that the backend is there and supports the format, shots and number of circuits. A 201 means that it is durable. With an `Idempotency-Key`, it starts once. MAX_COST_EXCEEDED: it may cost more than `max_cost`, so nothing has run. QUOTA_EXCEEDED: it may cost more than what is left of the organisation's budget.",
+      "Checks what can be known without reading the circuits: that the backend is there and supports the format, shots and number of circuits. A 201 means that it is durable. With an `Idempotency-Key`, it starts once. MAX_COST_EXCEEDED: it may cost more than `max_cost`, so nothing has run. QUOTA_EXCEEDED: it may cost more than what is left of the organisation's budget. CONFLICT: its session takes no jobs.",
     headers: JobHeaders,
     body: JobRequestSchema,
     responses: {
@@ -192,6 +223,8 @@ export const QUANTUM_JOBS_API = {
       "BACKEND_NOT_FOUND",
       "IDEMPOTENCY_CONFLICT",
       "MAX_COST_EXCEEDED",
+      "CONFLICT",
+      "VERSION_RETIRED",
       "RATE_LIMITED",
       "QUOTA_EXCEEDED",
     ],

@@ -3,6 +3,7 @@ import type { OpenApiDocument } from "../openapi.ts";
 import { BACKENDS_API } from "./backends.ts";
 import { BUDGETS_API } from "./budgets.ts";
 import { QUANTUM_JOBS_API } from "./jobs.ts";
+import { SESSIONS_API } from "./sessions.ts";
 import { QUANTUM_API_PREFIX } from "./quantum-api.ts";
 
 /** Creates the OpenAPI document of the quantum API: it is served at `/quantum/openapi.json`, and checked in. */
@@ -16,6 +17,7 @@ export function createQuantumOpenApi(): OpenApiDocument {
     groups: [
       { name: "Backends", description: "What runs quantum jobs", operations: BACKENDS_API },
       { name: "Jobs", description: "Quantum jobs: executions of backends", operations: QUANTUM_JOBS_API },
+      { name: "Sessions", description: "Jobs on one version of a backend", operations: SESSIONS_API },
       { name: "Budgets", description: "What quantum jobs of a month may cost", operations: BUDGETS_API },
     ],
     security: {

@@ -2,6 +2,7 @@ import { BACKENDS_API } from "./backends.ts";
 import { BUDGETS_API } from "./budgets.ts";
 import { QUANTUM_JOBS_API } from "./jobs.ts";
 import { SERVICE_EXECUTIONS_API } from "./service-executions.ts";
+import { SESSIONS_API } from "./sessions.ts";
 
 /** Path prefix of the quantum API's operations. */
 export const QUANTUM_API_PREFIX = "/quantum";
@@ -10,6 +11,7 @@ export const QUANTUM_API_PREFIX = "/quantum";
 export const QUANTUM_API = {
   ...BACKENDS_API,
   ...QUANTUM_JOBS_API,
+  ...SESSIONS_API,
   ...BUDGETS_API,
   ...SERVICE_EXECUTIONS_API,
 } as const;

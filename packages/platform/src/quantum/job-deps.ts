@@ -5,6 +5,8 @@ import type { WriteLimits } from "../metering/write-limits.ts";
 import type { BackendStore } from "../store/backends.ts";
 import type { HistoryStore } from "../store/history/history.ts";
 import type { QuantumBudgetStore } from "../store/quantum-budgets.ts";
+import type { QuantumCache } from "../store/quantum-cache.ts";
+import type { QuantumSessionStore } from "../store/quantum-sessions.ts";
 import type { QuantumJobStore } from "../store/quantum-jobs.ts";
 
 /** What the handlers of jobs work with. */
@@ -12,6 +14,8 @@ export interface QuantumJobDeps {
   readonly backends: BackendStore;
   readonly quantumJobs: QuantumJobStore;
   readonly quantumBudgets: QuantumBudgetStore;
+  readonly quantumCache: QuantumCache;
+  readonly quantumSessions: QuantumSessionStore;
   readonly executions: Executions;
   readonly history: Pick<HistoryStore, "readInput">;
   readonly limits: Pick<WriteLimits, "giveBackStart">;

@@ -4,7 +4,7 @@ import type { SERVICE_EXECUTIONS_API } from "@platform/contract/quantum-api/serv
 import { scanJson } from "@platform/engine/executions/json-scan";
 import { frameResult } from "@platform/engine/http/large-result";
 import { answerContent } from "@platform/engine/http/send-content";
-import { linkNext, readTime } from "@platform/engine/http/paging";
+import { linkNext } from "@platform/engine/http/paging";
 import { readParameter } from "@platform/engine/http/query";
 import type { OperationHandlers, OperationReply } from "@platform/engine/http/types";
 import { waitAsPreferred } from "@platform/engine/http/wait-as-preferred";
@@ -15,12 +15,11 @@ import { toEstimate } from "./estimate.ts";
 import type { QuantumJobDeps } from "./job-deps.ts";
 import { readInput } from "./job-request.ts";
 import { createKnownFacts } from "./known-facts.ts";
+import { listJobs } from "./list-jobs.ts";
 import { createStart } from "./start-job.ts";
 import { waitAsKnown } from "./published-clients.ts";
-import { toFilter, toJobState, toQuantumJob } from "./job-view.ts";
+import { toJobState, toQuantumJob } from "./job-view.ts";
 import { executionOf } from "./service-caller.ts";
-
-const DEFAULT_SIZE = 20;
 
 /** Handlers of quantum jobs: executions of backends that belong to the organisation itself. */
 export function createQuantumJobHandlers(deps: QuantumJobDeps): Handlers {
@@ -112,47 +111,17 @@ type Lists = Pick<Handlers, "listQuantumJobs" | "listServiceExecutionWorkloads">
 
 /** An execution lists its own jobs, whatever it asks for. */
 function createLists(quantumJobs: QuantumJobStore): Lists {
-  const list = createList(quantumJobs);
   return {
     listQuantumJobs: async ({ caller, query }) => {
-      const own = executionOf(caller) ?? query.serviceExecutionId?.toLowerCase();
-      return await list(caller, query, own);
+      const serviceExecutionId = executionOf(caller) ?? query.serviceExecutionId;
+      return { status: 200, body: await listJobs(quantumJobs, caller, { ...query, serviceExecutionId }) };
     },
     listServiceExecutionWorkloads: async ({ caller, params, query }) => {
       const executionId = params.executionId.toLowerCase();
       const own = executionOf(caller) ?? executionId;
       if (own !== executionId) throw new Problem("EXECUTION_NOT_FOUND", "This is not your execution.");
-      return await list(caller, query, own);
+      const asked = { ...query, serviceExecutionId: own };
+      return { status: 200, body: await listJobs(quantumJobs, caller, asked) };
     },
-  };
-}
-
-type ListQuery = Parameters<Lists["listServiceExecutionWorkloads"]>[0]["query"];
-
-function createList(quantumJobs: QuantumJobStore) {
-  return async (
-    { organisationId }: PlatformCaller,
-    { page = 0, size = DEFAULT_SIZE, backendId, status, tag: tags, createdAfter }: ListQuery,
-    serviceExecutionId: string | undefined,
-  ) => {
-    const filter = {
-      backendId,
-      serviceExecutionId,
-      tags,
-      createdAfter: readTime("createdAfter", createdAfter),
-      ...(status === undefined ? {} : toFilter(status)),
-    };
-    const part = { offset: page * size, limit: size };
-    const { items, total } = await quantumJobs.list(organisationId, filter, part);
-    const pages = Math.ceil(total / size);
-    const body = {
-      content: items.map((item) => toQuantumJob(item, item.facts)),
-      page,
-      size,
-      total_elements: total,
-      total_pages: pages,
-      last: page + 1 >= pages,
-    };
-    return { status: 200 as const, body };
   };
 }

@@ -54,7 +54,7 @@ export function toQuantumJob(shown: Shown, facts: JobFacts): QuantumJob {
     input_params: { ...facts.inputParams },
     shots: facts.shots,
     sdk_provider: facts.sdkProvider,
-    session_id: null,
+    session_id: facts.sessionId ?? null,
     service_execution_id: facts.serviceExecutionId ?? null,
     created_at: formatTimestamp(createdAt),
     started_at: startedAt === null ? null : formatTimestamp(startedAt),
@@ -68,16 +68,18 @@ export function toQuantumJob(shown: Shown, facts: JobFacts): QuantumJob {
 }
 
 function describeRun(shown: Shown, facts: JobFacts) {
-  const { terms, digest = null, isDryRun = false } = facts;
+  const { terms, digest = null, isDryRun = false, cachedFrom = null } = facts;
   return {
     dry_run: isDryRun,
     cost: describeCost(shown, facts),
     currency: terms?.currency ?? null,
     digest,
+    cached_from: cachedFrom,
   };
 }
 
-function describeCost(shown: Shown, { terms, isDryRun }: JobFacts): string | null {
-  if (terms === undefined || isDryRun === true) return isFinal(shown.status) ? "0" : null;
+function describeCost(shown: Shown, { terms, isDryRun, cachedFrom }: JobFacts): string | null {
+  const isFree = terms === undefined || isDryRun === true || cachedFrom !== undefined;
+  if (isFree) return isFinal(shown.status) ? "0" : null;
   return findCost(terms, shown);
 }

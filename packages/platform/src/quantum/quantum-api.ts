@@ -10,6 +10,7 @@ import { createServiceCallers, executionOf, requireOpenToServices } from "./serv
 import type { ServiceCallerDeps } from "./service-caller.ts";
 import { createBackendHandlers } from "./backend-handlers.ts";
 import { createBudgetHandlers } from "./budget-handlers.ts";
+import { createSessionHandlers } from "./session-handlers.ts";
 import { createQuantumJobHandlers } from "./job-handlers.ts";
 import type { QuantumJobDeps } from "./job-deps.ts";
 
@@ -73,6 +74,7 @@ export async function registerQuantumApi(
       handlers: {
         ...createBackendHandlers(deps.backends),
         ...createQuantumJobHandlers({ ...deps, prefix: QUANTUM_API_PREFIX }),
+        ...createSessionHandlers({ ...deps, prefix: QUANTUM_API_PREFIX }),
         ...createBudgetHandlers(deps.quantumBudgets),
       },
     });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import { readTraceContext } from "@platform/engine/base/trace-context";
 import { describeKey, readIdempotencyKey } from "@platform/engine/http/idempotency-key";
 import { prefersDryRun } from "@platform/engine/http/prefer";
@@ -7,6 +8,8 @@ import { REPLAYED, startOnce } from "@platform/engine/http/start-execution";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { waitAsPreferred } from "@platform/engine/http/wait-as-preferred";
 import { createIdempotencyKey } from "@platform/engine/store/idempotency";
+import type { ExecutionRecord } from "@platform/engine/store/execution-store";
+import type { IdempotencyKey } from "@platform/engine/store/idempotency";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { QUANTUM_JOBS_API } from "@platform/contract/quantum-api/jobs";
 import type { FastifyRequest } from "fastify";
@@ -14,7 +17,8 @@ import type { PlatformCaller } from "../api/caller.ts";
 import type { GrantedVersion } from "../store/access.ts";
 import type { BackendRecord } from "../store/backends.ts";
 import type { JobFacts } from "../store/quantum-jobs.ts";
-import { OWN_PROVIDER, requireBackend } from "./backend-handlers.ts";
+import { OWN_PROVIDER } from "./backend-handlers.ts";
+import { findBackend } from "./find-backend.ts";
 import { startWithinBudget } from "./hold-budget.ts";
 import type { QuantumJobDeps } from "./job-deps.ts";
 import type { KnownFacts } from "./known-facts.ts";
@@ -33,33 +37,12 @@ const DRY_RUN_SECONDS = 60;
 
 /** A start that is repeated with its key is answered with what the first one has started, also where it would be refused by now. */
 export function createStart(deps: QuantumJobDeps, known: KnownFacts): Start {
-  const { backends, executions, limits, noteStart, prefix } = deps;
+  const { executions, limits, prefix } = deps;
   return async ({ caller, body, http, reply }) => {
     if (prefersDryRun(http)) throw new Problem("INVALID_INPUT", ASK_SO);
     const owner = toJobOwner(caller.organisationId);
-    const executionId = executionOf(caller);
-    const key = describeJobKey(http, body, executionId);
-    const start = async () => {
-      const request = readJobRequest(body);
-      const backend = await requireBackend(backends, caller.organisationId, request.backend_id);
-      const { version, facts, startBody } = acceptJob(request, backend, executionId);
-      const isCharged = backend.hasBudget && facts.isDryRun !== true;
-      const held = {
-        budgets: deps.quantumBudgets,
-        organisationId: caller.organisationId,
-        terms: isCharged ? (facts.terms ?? null) : null,
-      };
-      const trace = readTraceContext(http.headers);
-      const given = { body: startBody, annotation: { ...facts }, key, trace };
-      const started = await startWithinBudget(held, (id) =>
-        executions.start(owner, version, { ...given, id }),
-      );
-      if (started.isRepeated !== true) {
-        known.note(caller, started.id, facts);
-        if (executionId === null) await noteStart(caller, http, backend.serviceKey);
-      }
-      return started;
-    };
+    const key = describeJobKey(http, body, executionOf(caller));
+    const start = () => startJob(deps, known, { caller, http, body, key });
     const created = await (key === undefined ? start() : startOnce(start, deps, { ownerId: owner.id, key }));
     const isRepeated = created.isRepeated === true;
     if (isRepeated) limits.giveBackStart(caller);
@@ -73,6 +56,43 @@ export function createStart(deps: QuantumJobDeps, known: KnownFacts): Start {
   };
 }
 
+/** A start, and what it is known by. */
+interface Asked {
+  readonly caller: PlatformCaller;
+  readonly http: FastifyRequest;
+  readonly body: Uint8Array;
+  readonly key: IdempotencyKey | undefined;
+}
+
+async function startJob(
+  deps: QuantumJobDeps,
+  known: KnownFacts,
+  { caller, http, body, key }: Asked,
+): Promise<Pick<ExecutionRecord, "id" | "isRepeated">> {
+  const executionId = executionOf(caller);
+  const request = readJobRequest(body);
+  const backend = await findBackend(deps, caller, request);
+  const job = acceptJob(request, backend, executionId);
+  const { version, facts, startBody } = job;
+  const cached = await answerFromCache(deps, { caller, request, backend, job, key });
+  const isCharged = backend.hasBudget && facts.isDryRun !== true;
+  const held = {
+    budgets: deps.quantumBudgets,
+    organisationId: caller.organisationId,
+    terms: isCharged ? (facts.terms ?? null) : null,
+  };
+  const given = { body: startBody, annotation: { ...facts }, key, trace: readTraceContext(http.headers) };
+  const owner = toJobOwner(caller.organisationId);
+  const run = (id: string) => deps.executions.start(owner, version, { ...given, id });
+  const started = cached ?? (await startWithinBudget(held, run));
+  if (started.isRepeated === true) return started;
+  if (facts.sessionId !== undefined && cached === null)
+    await deps.quantumSessions.advance(caller.organisationId, started.id);
+  known.note(caller, started.id, cached?.facts ?? facts);
+  if (executionId === null) await deps.noteStart(caller, http, backend.serviceKey);
+  return started;
+}
+
 /** Each execution has keys of its own: code may use the same ones in every run. */
 function describeJobKey(http: FastifyRequest, body: Uint8Array, executionId: string | null) {
   const key = executionId === null ? undefined : readIdempotencyKey(http);
@@ -84,8 +104,30 @@ function describeJobKey(http: FastifyRequest, body: Uint8Array, executionId: str
 /** What is started, and what is kept of it. */
 interface AcceptedJob {
   readonly version: GrantedVersion;
-  readonly facts: JobFacts;
+  readonly facts: JobFacts & { readonly digest: string };
   readonly startBody: Uint8Array;
+}
+
+/** A job that is completed already; null: it is to be run. */
+async function answerFromCache(
+  { quantumCache }: Pick<QuantumJobDeps, "quantumCache">,
+  asked: {
+    readonly caller: PlatformCaller;
+    readonly request: ReadRequest;
+    readonly backend: BackendRecord;
+    readonly job: AcceptedJob;
+    readonly key: IdempotencyKey | undefined;
+  },
+): Promise<{ readonly id: string; readonly facts: JobFacts; readonly isRepeated?: true } | null> {
+  const { request, backend, job, key } = asked;
+  const { facts, startBody: body } = job;
+  const isSeeded = (request.input_params?.["seed"] ?? null) !== null;
+  const mayBe = request.cache === true && request.dry_run !== true && isSeeded;
+  if (!mayBe || backend.description.deterministic !== true) return null;
+  const id = createUuidV7();
+  const { organisationId } = asked.caller;
+  const cachedFrom = await quantumCache.answer({ id, organisationId, facts, body, key });
+  return cachedFrom === null ? null : { id, facts: { ...facts, cachedFrom } };
 }
 
 /** @throws Problem INVALID_INPUT, MAX_COST_EXCEEDED */
@@ -120,8 +162,13 @@ function toFacts(request: ReadRequest, { description, version }: BackendRecord):
 }
 
 /** What most jobs do not have. */
-function describeChoices({ detached, dry_run }: ReadRequest, executionId: string | null): Partial<JobFacts> {
+function describeChoices(
+  { detached, dry_run, session_id: sessionId = null }: ReadRequest,
+  executionId: string | null,
+): Partial<JobFacts> {
   return {
+    // A dry run is no job of a session.
+    ...(sessionId === null || dry_run === true ? {} : { sessionId: sessionId.toLowerCase() }),
     ...(executionId === null ? {} : { serviceExecutionId: executionId }),
     ...(detached === true ? { detached } : {}),
     ...(dry_run === true ? { isDryRun: dry_run } : {}),

@@ -53,15 +53,19 @@ export interface BackendStore {
   ) => Promise<ReadonlyMap<string, BackendLoad>>;
 }
 
-interface Row extends Omit<BackendRecord, "version"> {
+/** A BackendRecord as statements return it. */
+export interface BackendRow extends Omit<BackendRecord, "version"> {
   readonly version: StoredVersion;
 }
 
+/** SQL: the columns of a BackendRow but for its id and alias, from a version `v` of a service `s`; $1 is the organisation. */
+export const BACKEND_COLUMNS = `s.key as "serviceKey", v.backend -> 'description' as description,
+    ${describeGrantedVersion("v", "s")} as version, ${selectMilliseconds("v.created_at")} as "versionedAt",
+    exists (select 1 from quantum_budget q where q.organisation_id = $1::uuid and q.currency = v.backend #>> '{description,price,currency}') as "hasBudget"`;
+
 const select = (
   condition: string,
-) => `select distinct on (b.id) b.id, b.alias_of as "aliasOf", s.key as "serviceKey", v.backend -> 'description' as description,
-    ${describeGrantedVersion("v", "s")} as version, ${selectMilliseconds("v.created_at")} as "versionedAt",
-    exists (select 1 from quantum_budget q where q.organisation_id = $1::uuid and q.currency = v.backend #>> '{description,price,currency}') as "hasBudget"
+) => `select distinct on (b.id) b.id, b.alias_of as "aliasOf", ${BACKEND_COLUMNS}
   from ${NAMED_BACKENDS} b join service s on s.key = b.service_key cross join lateral ${LATEST_VERSION} v
   where v.backend is not null and ${condition}
   order by b.id, b.place limit ${MOST_LISTED}`;
@@ -88,21 +92,21 @@ const LOAD = `with queued as materialized (
 export function createBackendStore(database: Database): BackendStore {
   return {
     list: async (organisationId) => {
-      const rows = await database.query<Row>({
+      const rows = await database.query<BackendRow>({
         text: select("true"),
         values: [organisationId],
         idempotent: true,
       });
-      return rows.map(toBackend);
+      return rows.map(toBackendRecord);
     },
     find: async (organisationId, id) => {
-      const [row] = await database.query<Row>({
+      const [row] = await database.query<BackendRow>({
         name: "backend-find",
         text: select("b.id = $2"),
         values: [organisationId, id],
         idempotent: true,
       });
-      return row === undefined ? null : toBackend(row);
+      return row === undefined ? null : toBackendRecord(row);
     },
     isAny: async () => {
       const [row] = await database.query<{ readonly is: boolean }>({
@@ -123,6 +127,7 @@ export function createBackendStore(database: Database): BackendStore {
   };
 }
 
-function toBackend({ version, ...row }: Row): BackendRecord {
+/** A backend, of its row. */
+export function toBackendRecord({ version, ...row }: BackendRow): BackendRecord {
   return { ...row, version: toGrantedVersion(version) };
 }

@@ -8,7 +8,7 @@ export interface GarbageStore {
   readonly removeOldBuilds: () => Promise<number>;
   /** Removes sessions that ended a month ago, and counters of tries to sign in and logins of programs of yesterday; returns how many. */
   readonly removeOldSignIns: () => Promise<number>;
-  /** Removes personal access tokens, access keys, invitations and names of deleted variables (secrets among them) that ended a month ago; returns how many. */
+  /** Removes personal access tokens, access keys, invitations, sessions of quantum jobs and names of deleted variables (secrets among them) that ended a month ago; returns how many. */
   readonly removeEndedAccess: () => Promise<number>;
   /** Removes files of data pools that were deleted or replaced a day ago, which no execution needs; returns how many. */
   readonly removeEndedFiles: () => Promise<number>;
@@ -83,6 +83,9 @@ const ENDED_ACCESS = [
     ) returning id`,
   `delete from invitation where id in (
       select id from invitation where least(expires_at, accepted_at, revoked_at) < ${MONTH_AGO} limit ${MAX_SMALL_ROWS}
+    ) returning id`,
+  `delete from quantum_session where id in (
+      select id from quantum_session where least(expires_at, closed_at) < ${MONTH_AGO} limit ${MAX_SMALL_ROWS}
     ) returning id`,
   `delete from variable where (scope_id, name) in (
       select scope_id, name from variable where num_nonnulls(sealed, value) = 0 and changed_at < ${MONTH_AGO} limit ${MAX_SMALL_ROWS}

@@ -81,6 +81,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
     bounds: [],
     rest: "Quantum jobs with a price of an organisation with a budget; removed a minute after their end.",
   },
+  quantum_session: { bounds: [], rest: `Open for 8 hours at most. ${ENDED}` },
   quota: { bounds: [], rest: "One for each subscription." },
   schema_migration: { bounds: [], rest: "One for each change of the schema." },
   schedule: { bounds: ["schedules"], rest: "Deleted with the organisation." },

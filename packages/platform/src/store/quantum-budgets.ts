@@ -113,16 +113,6 @@ export function createQuantumBudgetStore(database: Database): QuantumBudgetStore
     });
     return rows;
   };
-  const tryHold = async (charge: NewCharge): Promise<boolean> => {
-    const { organisationId, currency, executionId, bound, fixed, perSecond, timeoutSeconds } = charge;
-    const [row] = await database.query<{ readonly isAllowed: boolean }>({
-      name: "quantum-budget-hold",
-      text: TRY_HOLD,
-      values: [organisationId, currency, executionId, bound, fixed, perSecond, timeoutSeconds],
-      idempotent: true,
-    });
-    return row?.isAllowed === true;
-  };
   return {
     list: async (organisationId) => {
       for (const { currency } of await read(organisationId))
@@ -133,15 +123,7 @@ export function createQuantumBudgetStore(database: Database): QuantumBudgetStore
       await settleCharges(database, key);
       return (await read(key.organisationId)).find(({ currency }) => currency === key.currency) ?? null;
     },
-    put: async ({ organisationId, currency }, amount) => {
-      await database.query({
-        text: `insert into quantum_budget (organisation_id, currency, amount, month) values ($1, $2, $3::numeric, ${THIS_MONTH})
-          on conflict (organisation_id, currency) do update set amount = excluded.amount returning currency`,
-        values: [organisationId, currency, amount],
-        idempotent: true,
-        audited: ["quantum-budget.put"],
-      });
-    },
+    put: (key, amount) => putBudget(database, key, amount),
     delete: async ({ organisationId, currency }) => {
       const rows = await database.query({
         text: "delete from quantum_budget where organisation_id = $1 and currency = $2 returning currency",
@@ -151,14 +133,39 @@ export function createQuantumBudgetStore(database: Database): QuantumBudgetStore
       return rows.length > 0;
     },
     hold: async (charge) => {
-      if (await tryHold(charge)) return true;
+      if (await tryHold(database, charge)) return true;
       const settled = await settleCharges(database, charge);
-      return settled > 0 && (await tryHold(charge));
+      return settled > 0 && (await tryHold(database, charge));
     },
     release: async (executionId) => {
       await database.query({ text: RELEASE, values: [executionId], idempotent: true });
     },
   };
+}
+
+async function putBudget(
+  database: Database,
+  { organisationId, currency }: BudgetKey,
+  amount: string,
+): Promise<void> {
+  await database.query({
+    text: `insert into quantum_budget (organisation_id, currency, amount, month) values ($1, $2, $3::numeric, ${THIS_MONTH})
+      on conflict (organisation_id, currency) do update set amount = excluded.amount returning currency`,
+    values: [organisationId, currency, amount],
+    idempotent: true,
+    audited: ["quantum-budget.put"],
+  });
+}
+
+async function tryHold(database: Database, charge: NewCharge): Promise<boolean> {
+  const { organisationId, currency, executionId, bound, fixed, perSecond, timeoutSeconds } = charge;
+  const [row] = await database.query<{ readonly isAllowed: boolean }>({
+    name: "quantum-budget-hold",
+    text: TRY_HOLD,
+    values: [organisationId, currency, executionId, bound, fixed, perSecond, timeoutSeconds],
+    idempotent: true,
+  });
+  return row?.isAllowed === true;
 }
 
 /** Puts what jobs of a budget that have ended have cost in the place of what they held; returns how many there were. */

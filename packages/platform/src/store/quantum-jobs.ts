@@ -23,12 +23,16 @@ export interface JobFacts {
   readonly serviceExecutionId?: string;
   /** Whether it goes on when that execution ends. Missing: it does not. */
   readonly detached?: true;
+  /** Missing: it is of no session. */
+  readonly sessionId?: string;
   /** Missing: its backend has no price. */
   readonly terms?: JobTerms;
   /** Of the version of the backend and of what is sent to it, SHA-256 as hexadecimal digits; missing: started before there were any. */
   readonly digest?: string;
   /** The backend only checks it. */
   readonly isDryRun?: true;
+  /** The job whose result it has: nothing was run for it. */
+  readonly cachedFrom?: string;
 }
 
 /** A quantum job as lists show it; times in milliseconds since the epoch. */
@@ -55,6 +59,8 @@ export interface JobFilter {
   /** Of those that failed, by code. */
   readonly codes?: readonly string[] | undefined;
   readonly otherCodesThan?: readonly string[] | undefined;
+  readonly sessionId?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
 }
 
 /** Quantum jobs of an organisation: executions that `/quantum` has started. */
@@ -70,9 +76,10 @@ export interface QuantumJobStore {
 }
 
 /** More are neither listed nor counted. */
-const MOST_JOBS = 10_000;
+export const MOST_JOBS = 10_000;
 
-const FACTS = `i."references" -> '${ANNOTATION}'`;
+/** SQL: the facts of a job, of a row `i` of `execution_input`; null: it is none. */
+export const FACTS = `i."references" -> '${ANNOTATION}'`;
 
 const LIST = `with found as materialized (
     select e.id, ${FACTS} as facts, e.status, ${selectMilliseconds("e.created_at")} as "createdAt",
@@ -88,6 +95,7 @@ const LIST = `with found as materialized (
       and ($6::text[] is null or e.failure_code is null or e.failure_code <> all ($6))
       and ($10::text is null or ${FACTS} ->> 'serviceExecutionId' = $10)
       and ($9::float8 is null or e.created_at >= to_timestamp($9 / 1000))
+      and ($11::text is null or ${FACTS} ->> 'sessionId' = $11) and ($12::uuid[] is null or e.id = any ($12))
   )
   select (select count(*)::int from found) as total, page.* from (select 1) one
     left join lateral (select * from found where place > $7::int and place <= $7::int + $8::int) page on true order by page.place`;
@@ -106,6 +114,8 @@ export function createQuantumJobStore(database: Database): QuantumJobStore {
         otherCodesThan = null,
         createdAfter = null,
         serviceExecutionId = null,
+        sessionId = null,
+        ids = null,
       } = filter;
       const rows = await database.query<ListRow>({
         text: LIST,
@@ -120,6 +130,8 @@ export function createQuantumJobStore(database: Database): QuantumJobStore {
           limit,
           createdAfter,
           serviceExecutionId,
+          sessionId,
+          ids,
         ],
         idempotent: true,
       });

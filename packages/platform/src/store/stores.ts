@@ -27,7 +27,9 @@ import { createPlanStore } from "./plans.ts";
 import { createPlatformBackendStore } from "./platform-backends.ts";
 import { createPolicyStore } from "./policies.ts";
 import { createQuantumBudgetStore } from "./quantum-budgets.ts";
+import { createQuantumCache } from "./quantum-cache.ts";
 import { createQuantumJobStore } from "./quantum-jobs.ts";
+import { createQuantumSessionStore } from "./quantum-sessions.ts";
 import { createScheduleRunStore } from "./schedules/runs.ts";
 import { createScheduleStore } from "./schedules/schedules.ts";
 import { createServiceExecutionStore } from "./service-executions.ts";
@@ -67,6 +69,8 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     platformBackends: createPlatformBackendStore(database),
     quantumJobs: createQuantumJobStore(database),
     serviceExecutions: createServiceExecutionStore(given),
+    quantumCache: createQuantumCache(given),
+    quantumSessions: createQuantumSessionStore(database),
     quantumBudgets: createQuantumBudgetStore(database),
     builds: createBuildStore(database, options),
     buildHistory: createBuildHistory(database),

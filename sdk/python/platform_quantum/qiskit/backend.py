@@ -12,6 +12,7 @@ from qiskit.providers import BackendV2, Options
 from ..errors import InvalidProblemError
 from ..estimate import Estimate, write_amount
 from ..remote_job import RemoteJob
+from ..session import Session
 from .job import PlatformJob
 from .noise import build_noise, make_simulator
 from .target import build_target
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ..provider import PlatformQuantumProvider
 
 _DEFAULT_SHOTS = 1024
-_JOB_FIELDS = ("name", "tags", "session", "idempotency_key", "max_cost", "dry_run")
+_JOB_FIELDS = ("name", "tags", "session", "idempotency_key", "max_cost", "cache", "dry_run")
 _ALIASES = {"seed_simulator": "seed", "simulator_seed": "seed"}
 """What Qiskit's own primitives call it."""
 
@@ -166,8 +167,9 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         """Starts one job for all circuits.
 
         `seed`, `tags`, `name`, `session`, `idempotency_key`, `max_cost` (nothing runs if it may
-        cost more), `memory` (the shots one by one, in the result), `transport` (auto, qpy, qasm3,
-        qasm2); whatever else goes to the backend.
+        cost more), `cache` (with a seed, on a deterministic backend: an earlier job that ran the
+        same answers, free), `memory` (the shots one by one, in the result), `transport` (auto, qpy,
+        qasm3, qasm2); whatever else goes to the backend.
 
         :raises InvalidProblemError: the backend would refuse it
         """
@@ -193,6 +195,13 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         options.pop("memory")
         remote = self.start(self._accept(run_input, shots, options), options)
         return Estimate.from_dict(remote.raw_result())
+
+    def open_session(self, ttl: int | None = None) -> Session:
+        """Opens a session: its jobs run on the version of now, before others that wait.
+
+        `ttl`: how long it is open, in seconds; at most, and by default, 8 hours.
+        """
+        return Session(self._provider.api, self._provider.api.open_session(self.id, ttl))
 
     def _accept(
         self,
@@ -231,8 +240,9 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
             "input_params": {name: value for name, value in merged.items() if value is not None},
             "name": own["name"],
             "tags": list(own["tags"] or []),
-            "session_id": own["session"],
+            "session_id": getattr(own["session"], "id", own["session"]),
             "max_cost": None if own["max_cost"] is None else write_amount(own["max_cost"]),
+            "cache": own["cache"] or None,
             "dry_run": own["dry_run"],
         }
         api = self._provider.api

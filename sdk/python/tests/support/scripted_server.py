@@ -83,7 +83,7 @@ class ScriptedServer:
                 self.end_headers()
                 self.wfile.write(text)
 
-            do_GET = do_POST = do_DELETE = answer
+            do_GET = do_POST = do_PATCH = do_DELETE = answer
 
             def log_message(self, *_: object) -> None:
                 pass

@@ -27,6 +27,12 @@ const IS_CLAIMED = `$3::text is not null and not ${IS_ANY_PENDING}`;
 /** SQL: the deadline of a start; null where there are no seconds. */
 const startBy = (since: string, seconds: string) => `${since} + make_interval(secs => ${seconds})`;
 
+/** What the API keeps of an execution, beside its references. */
+export const ANNOTATION = "annotation";
+
+/** SQL: the session of a quantum job, which its annotation names. */
+const sessionOf = (refs: string) => `(${refs}::jsonb #>> '{${ANNOTATION},sessionId}')::uuid`;
+
 /** SQL: what a statement has besides, for starts of which some need it. */
 interface Additions {
   /** CTEs at the end. */
@@ -81,11 +87,11 @@ const buildCreate = (given: Partial<Additions>): string => {
     -- that a claim gives (claim.ts), and starts at the moment of its creation: now() is not cut as that is.
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
       created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, start_by, held, limit_key, status, attempt, worker_id, claim_id, started_at, lease_until,
-      sandbox_level)
+      sandbox_level, session_id)
     select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
       created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_at, ${startBy("greatest(created_at, start_at)", "start_within")}, held, limit_key, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
       case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then created_at end,
-      case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
+      case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end, ${sessionOf("refs")}
     from ${inserted} cross join claim cross join lateral (select ${createdIn("quota_month")} as created_at) moment on conflict do nothing
     returning ${NOTED_COLUMNS}, created_at, quota_month, cpu_held, held
   ), ${HOLD}, ${noteStates("created")}, bodies as (
@@ -114,8 +120,6 @@ export const OUTPUT_POOL = "outputPool";
 export const TRACE = "trace";
 /** There as well: who is told what becomes of it. */
 export const WEBHOOK_URL = "webhookUrl";
-/** What the API keeps of it. */
-export const ANNOTATION = "annotation";
 
 const pin = (inserted: string): string => `, pinned as (
     insert into execution_object (execution_id, role, hash)
@@ -156,10 +160,10 @@ const buildClaimed = (won: string, condition: string): string => `with pending a
     for no key update
   ), ${won}created as (
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_by, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+      created_at, rank, quota_month, cpu_held, result_days, log_days, priority, retries, start_by, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level, session_id)
     select $7::uuid, $8, $9::uuid, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int,
       created_at, coalesce(${BEHIND_RUNNING}, 0), month, ${CPU_HELD}, $17::smallint, $18::smallint, t.priority, $20::jsonb, ${startBy("created_at", "$21::int")}, 'RUNNING', 1, $3::text, $4::uuid, created_at,
-      now() + make_interval(secs => $5), $6::text
+      now() + make_interval(secs => $5), $6::text, ${sessionOf("$15::text")}
     from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli, $19::smallint as priority) t left join quotas on true
       cross join lateral (select ${createdIn("month")} as created_at) moment
     where ${condition} on conflict do nothing

@@ -1,0 +1,41 @@
+import type { JobState } from "@platform/contract/quantum-api/jobs";
+import { readTime } from "@platform/engine/http/paging";
+import type { PlatformCaller } from "../api/caller.ts";
+import type { QuantumJobStore } from "../store/quantum-jobs.ts";
+import { toFilter, toQuantumJob } from "./job-view.ts";
+import { readPage, toPage } from "./pages.ts";
+
+/** Which jobs are wanted, and which page of them. */
+interface Wanted {
+  readonly page?: number;
+  readonly size?: number;
+  readonly backendId?: string;
+  readonly status?: JobState;
+  readonly tag?: readonly string[];
+  readonly createdAfter?: string;
+  readonly sessionId?: string;
+  readonly serviceExecutionId?: string | undefined;
+}
+
+/** A page of the jobs that match, newest first. @throws Problem INVALID_INPUT for what is no time */
+export async function listJobs(
+  quantumJobs: Pick<QuantumJobStore, "list">,
+  { organisationId }: PlatformCaller,
+  query: Wanted,
+) {
+  const { backendId, status, tag: tags, createdAfter, sessionId, serviceExecutionId } = query;
+  const filter = {
+    backendId,
+    tags,
+    sessionId: sessionId?.toLowerCase(),
+    serviceExecutionId: serviceExecutionId?.toLowerCase(),
+    createdAfter: readTime("createdAfter", createdAfter),
+    ...(status === undefined ? {} : toFilter(status)),
+  };
+  const { items, total } = await quantumJobs.list(organisationId, filter, readPage(query));
+  return toPage(
+    items.map((item) => toQuantumJob(item, item.facts)),
+    total,
+    query,
+  );
+}
