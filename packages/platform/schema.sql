@@ -217,7 +217,9 @@ create table execution (
   limit_key uuid,
   start_by timestamp(3) with time zone,
   session_id uuid,
+  handle text,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
+  constraint execution_handle_size CHECK (((octet_length(handle) >= 1) AND (octet_length(handle) <= 4096))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
 CASE owner_kind

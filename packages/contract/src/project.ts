@@ -45,6 +45,9 @@ export type Resources = Static<typeof ResourcesSchema>;
 /** Resource limits of projects that do not declare any. */
 export const DEFAULT_RESOURCES: Resources = { cpu: 1, memory: 1 };
 
+/** The same of external backends, which only wait. */
+const EXTERNAL_RESOURCES: Resources = { cpu: 0.05, memory: 0.25 };
+
 /** Wall-clock limit of one execution if the project declares none, in seconds: 1 hour. */
 export const DEFAULT_TIMEOUT_SECONDS = 60 * 60;
 
@@ -101,6 +104,12 @@ export const ProjectSchema = Type.Object(
             pattern: BACKEND_ID_PATTERN,
             description: "What quantum jobs name the backend by, such as sim.statevector",
           }),
+          external: Type.Optional(
+            Type.Boolean({
+              description:
+                "true: its executions wait for jobs elsewhere. They are taken up again when their worker is lost, need little (default 0.05 vCPUs and 0.25 GB), and have 15 seconds to end; default false",
+            }),
+          ),
         },
         {
           additionalProperties: false,
@@ -148,6 +157,16 @@ export const ProjectSchema = Type.Object(
 
 /** The content of `platform.json`. */
 export type Project = Static<typeof ProjectSchema>;
+
+/** Whether its executions wait for jobs elsewhere. */
+export function isExternal({ backend }: Pick<Project, "backend">): boolean {
+  return backend?.external === true;
+}
+
+/** What one execution may use, with the defaults of what the project does not say. */
+export function readResources(project: Pick<Project, "backend" | "resources">): Resources {
+  return { ...(isExternal(project) ? EXTERNAL_RESOURCES : DEFAULT_RESOURCES), ...project.resources };
+}
 
 /** What a project of this content is. */
 export function readKind({ backend }: Pick<Project, "backend">): ProjectKind {

@@ -84,6 +84,14 @@ export const RetryPolicySchema = Type.Object(
 /** When an execution of a service is started again. */
 export type RetryPolicy = Static<typeof RetryPolicySchema>;
 
+/**
+ * What an execution is stored with. `resumes`: it is one of an external backend. When its worker is lost, another attempt takes up what it has begun
+ * elsewhere; nothing ends it before an attempt has looked after that.
+ */
+export interface StoredRetries extends RetryPolicy {
+  readonly resumes?: true;
+}
+
 /** How many attempts an execution has at most. */
 export function countAttempts({ onLost, onError }: RetryPolicy): number {
   if (onError !== undefined) return Math.min(MAX_ATTEMPTS, 1 + onError.max);

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { withoutExactNumbers } from "@platform/contract/exact-number";
-import { readKind } from "@platform/contract/project";
+import { isExternal, readKind } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import { readExampleTexts } from "@platform/engine/input-schema/example-input";
@@ -176,6 +176,7 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
       memory: Math.min(resources.memory, options.capacity.memory),
     },
     timeoutSeconds,
+    ...(isExternal(project) ? { isExternal: true } : {}),
     inputSchema: withoutExactNumbers(inputSchema),
   };
   const receipt: ReceiptVersion = {

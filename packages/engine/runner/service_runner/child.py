@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from . import admission, at_fork, isolation, shares, wire
+from . import admission, at_fork, external, isolation, shares, wire
 from .capture import take_over
 from .execution import rehearse, serve_request
 from .namespaces import Namespaces
@@ -89,7 +89,11 @@ def settle(
 
 
 def serve_child(
-    connection: int, load: Callable[[], Binder], call: bytes = b"", cause: bytes = b""
+    connection: int,
+    load: Callable[[], Binder],
+    is_external: bool,
+    call: bytes = b"",
+    cause: bytes = b"",
 ) -> NoReturn:
     """Says on the control connection that it is ready, serves one request, ends the process.
 
@@ -98,6 +102,8 @@ def serve_child(
     """
     reseed()
     rehearse()
+    if is_external:
+        external.listen()
     wire.write(connection, call + wire.encode_frame(wire.READY, cause))
     serve_request(connection, load)
 
@@ -132,7 +138,7 @@ def run_forked_child(
         if program.prepare is not None:
             program.prepare()
         take_over(connections.out, connections.err)
-        serve_child(connections.control, program.load, call)
+        serve_child(connections.control, program.load, boot["external"], call)
     except BaseException as error:
         report_failed_start(identity, error)
     finally:

@@ -13,6 +13,7 @@ from .binder import NAMES
 from .capture import flush_streams, release_streams, write_error
 from .connection_errors import read_connection_failure
 from .door import open_door
+from .external import open_external
 from .failure import Failure, InvalidInput, describe_exception, format_traceback
 from .inputs import place_output, place_pools, read_input
 from .isolation import release_reserve
@@ -74,6 +75,8 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
         open_door(options["quantum"])
     own = os.getpid()
     reporter = open_reporter(control)
+    if options["external"] is not None:
+        open_external(control, reporter, options["external"])
     try:
         frames = _encode_answer(_run(load, request), options["resultBytes"])
         reporter.close()

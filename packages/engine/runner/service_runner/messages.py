@@ -37,7 +37,8 @@ class BootOrder(TypedDict):
     The paths are those that the sandbox sees. `keep` lists paths below /tmp or /dev/shm that a
     private /tmp must not hide. `memory` is what one execution may allocate, in bytes, on top of
     what the zygote holds; of these, `children` exist at a time at most. With a `probe`, the zygote
-    says what a project of that kind has, and ends.
+    says what a project of that kind has, and ends. Children of an `external` backend are told of
+    their cancellation.
     """
 
     order: Literal["boot"]
@@ -51,6 +52,7 @@ class BootOrder(TypedDict):
     isolation: Isolation
     startMode: StartMode
     probe: Probe
+    external: bool
 
 
 class ForkOrder(TypedDict):
@@ -201,6 +203,16 @@ class QuantumAccess(TypedDict):
     published: bool
 
 
+class ExternalRun(TypedDict):
+    """What an external backend has begun elsewhere: the handle that was kept, None where none was.
+
+    `wasLost`: the worker of an attempt before was lost.
+    """
+
+    handle: str | None
+    wasLost: bool
+
+
 class RequestOptions(TypedDict):
     """The frame REQUEST. `resultBytes` limits the result; errors name `memory`, in bytes.
 
@@ -209,7 +221,8 @@ class RequestOptions(TypedDict):
     `inputs` is None where nothing was passed by reference; the member is missing then. So is
     `files` where files are not returned, and `outputPool` where the start names none. `trace` has
     the variables TRACEPARENT and TRACESTATE, as far as the start was part of a trace. `quantum` is
-    None for runs that get no access to the quantum API; the member is missing then.
+    None for runs that get no access to the quantum API; the member is missing then. So is
+    `external` but for external backends.
     """
 
     executionId: str
@@ -222,6 +235,7 @@ class RequestOptions(TypedDict):
     outputPool: OutputPool | None
     trace: dict[str, str]
     quantum: QuantumAccess | None
+    external: ExternalRun | None
 
 
 class SpawnedStart(TypedDict):

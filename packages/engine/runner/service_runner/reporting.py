@@ -66,6 +66,13 @@ class Reporter:
             raise ValueError(failure.detail) from None
         self._submit(wire.CHECKPOINT, payload)
 
+    def send(self, kind: int, payload: bytes) -> None:
+        """At once, in its turn. Raises OSError where Node has hung up."""
+        with self._lock:
+            if self._connection is None:
+                raise OSError("the run has answered, or Node has hung up")
+            wire.write(self._connection, wire.encode_frame(kind, payload))
+
     def close(self) -> None:
         """Sends what waits; nothing is sent afterwards."""
         if not self.is_open():

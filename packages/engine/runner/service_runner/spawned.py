@@ -76,7 +76,7 @@ def main_spawned() -> NoReturn:
         faulthandler.enable(2)
         install_log_records()
         load, cause = _load(boot["project"], boot["memory"])
-        child.serve_child(control, load, cause=cause)
+        child.serve_child(control, load, boot["external"], cause=cause)
     except BaseException as error:
         child.report_failed_start(identity, error)
     finally:

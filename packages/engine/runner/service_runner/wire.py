@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .messages import (
         BootOrder,
+        ExternalRun,
         ForkOrder,
         InputFiles,
         InputPool,
@@ -38,6 +39,7 @@ REQUEST = 2
 BODY = 3
 START = 6
 ADMIT = 7
+KEPT = 8
 METADATA = 16
 RESULT = 17
 FAILURE = 18
@@ -49,6 +51,7 @@ OMITTED = 23
 POOL_FILE = 24
 PROGRESS = 25
 CHECKPOINT = 26
+HANDLE = 27
 
 # `json.loads` and `dumps` would look for the encoding, and make an encoder for each message.
 _DECODER = json.JSONDecoder()
@@ -124,6 +127,15 @@ def decode_request(payload: bytes | bytearray) -> RequestOptions:
         "outputPool": None if "outputPool" not in members else _read_output_pool(members),
         "trace": {} if "trace" not in members else _read_trace(members),
         "quantum": None if "quantum" not in members else _read_quantum(members),
+        "external": None if "external" not in members else _read_external(members),
+    }
+
+
+def _read_external(members: dict[str, Any]) -> ExternalRun:
+    external = _read_object(members, "external")
+    return {
+        "handle": None if external.get("handle") is None else _read_text(external, "handle"),
+        "wasLost": _read_flag(external, "wasLost"),
     }
 
 
@@ -207,6 +219,7 @@ def _read_boot(members: dict[str, Any]) -> BootOrder:
         "isolation": _read_isolation(_read_object(members, "isolation")),
         "startMode": _read_start_mode(members),
         "probe": _read_kind(members),
+        "external": _read_flag(members, "external"),
     }
 
 

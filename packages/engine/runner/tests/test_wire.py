@@ -77,7 +77,7 @@ class GoldenFrames(unittest.TestCase):
         self.assertEqual(wire.encode_hello("c", sample["text"][1:]).hex(), sample["hex"])
 
     def test_a_request_is_parsed_into_its_options(self) -> None:
-        plain, referring, pooled, writing, traced, third, quantum = (
+        plain, referring, pooled, writing, traced, third, quantum, external, first = (
             sample["text"] for sample in FRAMES if sample["type"] == wire.REQUEST
         )
         options = wire.decode_request(plain.encode())
@@ -85,7 +85,7 @@ class GoldenFrames(unittest.TestCase):
             options,
             {
                 **json.loads(plain),
-                **dict.fromkeys(("inputs", "files", "outputPool", "quantum")),
+                **dict.fromkeys(("inputs", "files", "outputPool", "quantum", "external")),
                 "attempt": 1,
                 "trace": {},
             },
@@ -107,7 +107,12 @@ class GoldenFrames(unittest.TestCase):
 
         self.assertEqual(
             wire.decode_request(writing.encode()),
-            {**json.loads(writing), "attempt": 1, "inputs": None, "trace": {}, "quantum": None},
+            {
+                **json.loads(writing),
+                **dict.fromkeys(("inputs", "quantum", "external")),
+                "attempt": 1,
+                "trace": {},
+            },
         )
         trace = json.loads(traced)["trace"]
         self.assertEqual(
@@ -118,6 +123,9 @@ class GoldenFrames(unittest.TestCase):
         self.assertEqual(
             wire.decode_request(quantum.encode())["quantum"], json.loads(quantum)["quantum"]
         )
+        for text in (external, first):
+            begun = wire.decode_request(text.encode())["external"]
+            self.assertEqual(begun, json.loads(text)["external"])
 
     def test_a_request_whose_inputs_are_not_parts_of_files_is_refused(self) -> None:
         plain = json.loads(

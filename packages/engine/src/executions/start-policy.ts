@@ -1,4 +1,5 @@
 import type { Priority, ServicePolicy, TargetService } from "@platform/contract/policy";
+import type { StoredRetries } from "@platform/contract/retries";
 import type { NewExecution } from "../store/execution-store.ts";
 import { BACKEND_PRIORITY } from "../store/kinds.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
@@ -11,20 +12,30 @@ const QUEUE_PRIORITIES = { low: -1, normal: 0, high: 1 } as const satisfies Reco
 
 /** What the policy of its service makes of a start. */
 export function applyPolicy(
-  { service, timeoutSeconds, kind }: Pick<VersionTarget, "service" | "timeoutSeconds" | "kind">,
+  { service, timeoutSeconds, kind, isExternal = false }: PolicyTarget,
   allowsHigh: AllowsHigh,
 ): Pick<NewExecution, "timeoutSeconds" | "priority" | "retries" | "limitKey" | "startWithinSeconds"> {
-  if (service === undefined) return { timeoutSeconds };
+  if (service === undefined) return { timeoutSeconds, ...(isExternal ? { retries: { resumes: true } } : {}) };
   const { policy } = service;
   const { startWithinSeconds } = policy;
   const priority = kind === "backend" ? BACKEND_PRIORITY : findPriority(service, allowsHigh);
   return {
     timeoutSeconds: policy.timeoutSeconds ?? timeoutSeconds,
     ...(priority === 0 ? {} : { priority }),
-    ...(policy.retries === undefined ? {} : { retries: policy.retries }),
+    ...chooseRetries(policy, isExternal),
     ...(isLimited(policy) ? { limitKey: service.key } : {}),
     ...(startWithinSeconds === undefined ? {} : { startWithinSeconds }),
   };
+}
+
+type PolicyTarget = Pick<VersionTarget, "service" | "timeoutSeconds" | "kind" | "isExternal">;
+
+function chooseRetries(
+  { retries }: ServicePolicy,
+  isExternal: boolean,
+): { readonly retries?: StoredRetries } {
+  if (isExternal) return { retries: { ...retries, resumes: true } };
+  return retries === undefined ? {} : { retries };
 }
 
 function isLimited({ concurrency = {} }: ServicePolicy): boolean {

@@ -1,5 +1,5 @@
 import type { ExecutionStatus, KeptDays, PersistTarget, Waiting } from "@platform/contract/execution";
-import type { RetryPolicy } from "@platform/contract/retries";
+import type { StoredRetries } from "@platform/contract/retries";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { StoredOutput } from "../content/result-store.ts";
 import type { ExecutionDigests } from "./digests.ts";
@@ -134,7 +134,7 @@ export interface NewExecution {
   /** What the API that it was started by keeps of it, JSON of a few hundred bytes; missing: nothing. */
   readonly annotation?: Readonly<Record<string, unknown>>;
   /** When it is started again; missing: never. */
-  readonly retries?: RetryPolicy;
+  readonly retries?: StoredRetries;
   /** Of all starts of the owner with this key, the first creates an execution; missing: this one does. */
   readonly key?: IdempotencyKey;
 }
@@ -176,6 +176,8 @@ export interface Claim extends Omit<NewExecution, "id" | "key"> {
   readonly setbacks: number;
   /** The attempts before this one that failed, the first first; missing: it is the first. */
   readonly attempts?: readonly FailedAttempt[];
+  /** What an attempt before has kept by `noteHandle`; missing: nothing. */
+  readonly handle?: string;
 }
 
 /** A claim whose end is written; only with its owner and `persistTo` or `outputPool`, something is stored besides. */
@@ -317,6 +319,11 @@ export interface ExecutionStore extends WorkerRegistry, StartStore, BatchStore, 
    * back, and waits for that, before anything begins. False when the claim is no longer held: nothing may begin. Throws and can be repeated as `finish`.
    */
   readonly notePreparing: (claim: ClaimKey, isPreparing: boolean) => Promise<boolean>;
+  /**
+   * Keeps the handle of what the attempt has begun elsewhere, in place of one before, durably when it resolves. False when the claim is no longer held.
+   * Throws and can be repeated as `finish`.
+   */
+  readonly noteHandle: (claim: ClaimKey, handle: string) => Promise<boolean>;
   readonly appendLog: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
   /**
    * RUNNING with an expired lease becomes UNKNOWN/WORKER_LOST. What was still being prepared goes back as by `giveBack`, without a pause; with

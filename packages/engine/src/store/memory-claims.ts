@@ -6,7 +6,7 @@ import { CANCELLED_BETWEEN, cutDetail, isRetriedWhenLost } from "./retry-rules.t
 import type { FailedOutcome } from "./retry-rules.ts";
 import { CANCELLED_BEFORE, MAX_SETBACKS, NOT_STARTED } from "./execution-store.ts";
 import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore, StoredResult } from "./execution-store.ts";
-import { isLate } from "./memory-entries.ts";
+import { isLate, isResumed } from "./memory-entries.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { kindOf } from "./kinds.ts";
 import { chooseNext, isQueued } from "./memory-queue.ts";
@@ -69,9 +69,16 @@ export function createClaims(
   };
 }
 
-function toClaim({ execution, record, attempt, setbacks }: Entry, workerId: string): Claim {
+function toClaim({ execution, record, attempt, setbacks, handle }: Entry, workerId: string): Claim {
   const { attempts } = record;
-  return { ...execution, attempt, workerId, setbacks, ...(attempts === undefined ? {} : { attempts }) };
+  return {
+    ...execution,
+    attempt,
+    workerId,
+    setbacks,
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(handle === null ? {} : { handle }),
+  };
 }
 
 const LOST = {
@@ -85,7 +92,8 @@ function loseWorker(entries: MemoryEntries, entry: Entry): void {
   const { retries } = entry.execution;
   const now = Date.now();
   const times = { startedAt: entry.record.startedAt ?? now, now };
-  if (!entry.isCancelRequested && isRetriedWhenLost({ retries, attempts: entry.attempts }, times))
+  const mayGoOn = !entry.isCancelRequested || retries?.resumes === true;
+  if (mayGoOn && isRetriedWhenLost({ retries, attempts: entry.attempts }, times))
     return startAgain(entries, entry, LOST, 0);
   entries.move(entry, { status: LOST.status, failure: toFailure(LOST) });
 }
@@ -119,8 +127,9 @@ function takeBack(entries: MemoryEntries, entry: Entry, pauseSeconds: number | n
   entries.emit({ type: "pending" });
 }
 
-function chooseState({ isCancelRequested, setbacks, attempts }: Entry) {
-  if (isCancelRequested)
+function chooseState(entry: Entry) {
+  const { isCancelRequested, setbacks, attempts } = entry;
+  if (isCancelRequested && !isResumed(entry))
     return {
       status: "FAILED",
       failure: attempts.length === 0 ? CANCELLED_BEFORE : CANCELLED_BETWEEN,
@@ -132,14 +141,16 @@ function chooseState({ isCancelRequested, setbacks, attempts }: Entry) {
 /** Writes of the holder of a claim; with a stale claim they change nothing. */
 export function createEnds(
   entries: MemoryEntries,
-): Pick<ExecutionStore, "finish" | "giveBack" | "retry" | "notePreparing" | "appendLog" | "noteProgress"> {
+): Pick<
+  ExecutionStore,
+  "finish" | "giveBack" | "retry" | "notePreparing" | "noteHandle" | "appendLog" | "noteProgress"
+> {
   return {
     finish: async (claim, outcome) => {
       const entry = entries.byId.get(claim.id);
       if (entry === undefined) return false;
       if (!isHeld(entry, claim)) return hasEndedSo(entry, claim, outcome);
-      if (outcome.status === "SUCCEEDED") entry.result = toStored(outcome);
-      if (outcome.status === "SUCCEEDED") entry.checkpoint = null;
+      if (outcome.status === "SUCCEEDED") [entry.result, entry.checkpoint] = [toStored(outcome), null];
       entries.move(entry, { status: outcome.status, failure: toFailure(outcome) });
       return true;
     },
@@ -155,7 +166,8 @@ export function createEnds(
       if (entry === undefined) return false;
       if (!isHeld(entry, claim))
         return wasRetried(entry, claim, outcome) || hasEndedSo(entry, claim, outcome);
-      if (entry.isCancelRequested)
+      const goesOn = entry.execution.retries?.resumes === true && outcome.status === "UNKNOWN";
+      if (entry.isCancelRequested && !goesOn)
         entries.move(entry, { status: outcome.status, failure: toFailure(outcome) });
       else startAgain(entries, entry, outcome, pauseSeconds);
       return true;
@@ -164,6 +176,12 @@ export function createEnds(
       const entry = entries.byId.get(claim.id);
       if (entry === undefined || !isHeld(entry, claim)) return false;
       entry.preparingAttempt = isPreparing ? entry.attempt : null;
+      return true;
+    },
+    noteHandle: async (claim, handle) => {
+      const entry = entries.byId.get(claim.id);
+      if (entry === undefined || !isHeld(entry, claim)) return false;
+      entry.handle = handle;
       return true;
     },
     appendLog: async (claim, lines) => {
@@ -230,6 +248,7 @@ function toStored({ result, metadata, output }: Extract<Outcome, { status: "SUCC
 
 function toFailure(outcome: Outcome): ExecutionRecord["failure"] {
   if (outcome.status === "SUCCEEDED") return null;
+  if (outcome.status === "UNKNOWN") return { code: outcome.code, detail: outcome.detail };
   const { status: _, ...failure } = outcome;
   return failure;
 }

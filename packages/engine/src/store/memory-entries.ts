@@ -34,6 +34,8 @@ export interface Entry extends Queued {
   /** It can be claimed from this time on. */
   notBefore: number;
   isCancelRequested: boolean;
+  /** Of what it has begun elsewhere; null: nothing is kept. */
+  handle: string | null;
   /** Null unless SUCCEEDED. */
   result: StoredResult | null;
   /** Null: it has made none. */
@@ -131,6 +133,11 @@ export function isLate({ record }: Pick<Entry, "record">): boolean {
   return startBy !== null && startBy <= Date.now();
 }
 
+/** Whether an attempt before may have left something elsewhere: nothing ends it before an attempt has looked after that. */
+export function isResumed({ execution, attempts }: Pick<Entry, "execution" | "attempts">): boolean {
+  return execution.retries?.resumes === true && attempts.length > 0;
+}
+
 function createEntry(execution: NewExecution, rank: number): Entry {
   const { id, owner, versionId, resources, kept, startAt } = execution;
   const createdAt = Date.now();
@@ -163,6 +170,7 @@ function createEntry(execution: NewExecution, rank: number): Entry {
     attempts: [],
     notBefore: -Infinity,
     isCancelRequested: false,
+    handle: null,
     result: null,
     checkpoint: null,
     log: [],

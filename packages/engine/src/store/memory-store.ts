@@ -19,7 +19,7 @@ import type {
 import type { ExecutionDigests } from "./digests.ts";
 import { createClaims, createEnds } from "./memory-claims.ts";
 import { createMemoryBatches } from "./memory-batches.ts";
-import { createMemoryEntries, readLive } from "./memory-entries.ts";
+import { createMemoryEntries, isResumed, readLive } from "./memory-entries.ts";
 import { createMemoryKeys } from "./memory-keys.ts";
 import type { MemoryKeys } from "./memory-keys.ts";
 import { toFirstAnswer } from "./idempotency.ts";
@@ -161,12 +161,12 @@ function createRecords(entries: MemoryEntries): Pick<ExecutionStore, "find" | "l
     cancel: async (id, ownerId) => {
       const entry = entries.findOwned(id, ownerId);
       if (entry === undefined) return null;
-      if (entry.record.status === "PENDING")
+      if (entry.record.status === "PENDING" && !isResumed(entry))
         entries.move(entry, {
           status: "FAILED",
           failure: entry.attempts.length === 0 ? CANCELLED_BEFORE : CANCELLED_BETWEEN,
         });
-      if (entry.record.status === "RUNNING") {
+      if (!isFinal(entry.record.status)) {
         entry.isCancelRequested = true;
         entries.emit({ type: "cancel", id });
       }

@@ -5,7 +5,7 @@ import {
   getBackoffSeconds,
   isRetried,
 } from "@platform/contract/retries";
-import type { RetryPolicy } from "@platform/contract/retries";
+import type { StoredRetries } from "@platform/contract/retries";
 import { HOUR, SECOND } from "../base/time.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 
@@ -37,7 +37,7 @@ const RETRIED_FOR_MS = RETRY_HOURS * HOUR;
 
 /** Of a claim: what decides about another attempt. */
 interface Attempted {
-  readonly retries?: RetryPolicy | undefined;
+  readonly retries?: StoredRetries | undefined;
   readonly attempts?: readonly FailedAttempt[] | undefined;
 }
 
@@ -61,6 +61,22 @@ export function chooseRetryPause(
 ): number | null {
   if (retries === undefined || outcome.status === "SUCCEEDED") return null;
   const attempt = attempts.length + 1;
+  if (outcome.status === "UNKNOWN") {
+    if (outcome.isFinal === true) return null;
+    // However long ago it began: what it waits for elsewhere may take days.
+    if (retries.resumes === true) return attempt < MAX_ATTEMPTS ? 0 : null;
+  }
+  return chooseChosenPause({ retries, attempts }, outcome, { startedAt, now }, random);
+}
+
+/** The pause that its service has chosen. */
+function chooseChosenPause(
+  { retries, attempts }: { readonly retries: StoredRetries; readonly attempts: readonly FailedAttempt[] },
+  outcome: FailedOutcome,
+  { startedAt, now }: AttemptTimes,
+  random: number,
+): number | null {
+  const attempt = attempts.length + 1;
   if (attempt >= countAttempts(retries) || !isRetried(retries, outcome.code)) return null;
   const pause = outcome.status === "UNKNOWN" ? 0 : getBackoffSeconds(retries, attempt) * (1 - 0.25 * random);
   const first = attempts[0]?.startedAt ?? startedAt;
@@ -78,7 +94,7 @@ const LOST: Outcome = { status: "UNKNOWN", code: "WORKER_LOST", detail: "" };
 export function describeAttempt({ retries, attempts = [] }: Attempted): string | null {
   const last = attempts.at(-1);
   if (last === undefined) return null;
-  const most = retries === undefined ? MAX_ATTEMPTS : countAttempts(retries);
+  const most = retries === undefined || retries.resumes === true ? MAX_ATTEMPTS : countAttempts(retries);
   return `Attempt ${last.number + 1} of ${most} begins; attempt ${last.number} ended with ${last.code}.`;
 }
 

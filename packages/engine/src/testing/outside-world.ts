@@ -78,10 +78,15 @@ async function takeTurn(): Promise<Server> {
   }
 }
 
-/** Lays the cable and starts a server behind it. @param names the file of the names that it resolves, for those who ask it */
-export async function createOutsideWorld(names = "/dev/null"): Promise<OutsideWorld> {
+/**
+ * Lays the cable and starts a server behind it.
+ *
+ * @param names the file of the names that it resolves, for those who ask it
+ * @param program another server: of Python, which prints a line once it listens
+ */
+export async function createOutsideWorld(names = "/dev/null", program = SERVER): Promise<OutsideWorld> {
   const turn = await takeTurn();
-  const server = spawn("unshare", ["--net", "/usr/bin/python3", "-I", "-c", SERVER, names], {
+  const server = spawn("unshare", ["--net", "/usr/bin/python3", "-I", "-c", program, names], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(server.stdout, "data");

@@ -5,6 +5,7 @@ import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { VERSION } from "./version.ts";
 import { createPythonRuntime } from "../python/python-runtime.ts";
 import type {
+  ExternalRun,
   LogLine,
   NotStarted,
   Outcome,
@@ -57,6 +58,7 @@ interface RunOptions {
   readonly timeoutSeconds?: number;
   readonly outputPool?: OutputPool;
   readonly quantum?: QuantumAccess;
+  readonly external?: ExternalRun;
 }
 
 interface Started extends Run {
@@ -166,6 +168,7 @@ export async function createFixture(
           : { body, referred: { files: given.files, pins: given.pins ?? {} } },
       ...(given.outputPool === undefined ? {} : { outputPool: given.outputPool }),
       ...(given.quantum === undefined ? {} : { quantum: given.quantum }),
+      ...(given.external === undefined ? {} : { external: given.external }),
       timeoutSeconds: given.timeoutSeconds ?? EXECUTION_SECONDS,
       onLog: async (batch) => void lines.push(...batch),
       onProgress: async (update) => void reported.push(update),

@@ -15,6 +15,7 @@ import { describeIdempotency } from "./idempotency-conformance.ts";
 import { describePreparing } from "./preparing-conformance.ts";
 import { describeProgress } from "./progress-conformance.ts";
 import { describeRetries } from "./retries-conformance.ts";
+import { describeExternal } from "./external-conformance.ts";
 import { describeFairness } from "./queue-conformance.ts";
 import {
   describeDigests,
@@ -73,6 +74,7 @@ export function describeExecutionStore(name: string, create: () => Promise<Store
     describePreparing(use);
     describeProgress(use);
     describeRetries(use);
+    describeExternal(use);
     describeResult(use);
     describeDigests(use);
     describeLog(use);

@@ -1,6 +1,6 @@
 import type { KeptDays } from "@platform/contract/execution";
 import type { TargetService } from "@platform/contract/policy";
-import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
+import { DEFAULT_TIMEOUT_SECONDS, isExternal, readResources } from "@platform/contract/project";
 import type { Project, ProjectKind, Resources } from "@platform/contract/project";
 import type { Environment } from "../environments/environment-folders.ts";
 import type { RunnableVersion } from "../python/port/runtime.ts";
@@ -17,6 +17,8 @@ export interface VersionTarget {
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
   /** Missing: of a service. */
   readonly kind?: ProjectKind;
+  /** Whether its executions wait for jobs elsewhere; missing: they do not. */
+  readonly isExternal?: boolean;
   /** For how long the service keeps executions; missing: it says nothing. */
   readonly kept?: KeptDays;
   /** Whose version it is; missing: of a project that is being edited. */
@@ -26,14 +28,15 @@ export interface VersionTarget {
 /** Adds the defaults of the contract to what `platform.json` leaves out. `timeoutSeconds`: wall-clock limit of a run. */
 export function readVersionSettings(
   project: Project,
-): Pick<RunnableVersion, "resources" | "startMode" | "network" | "output"> &
+): Pick<RunnableVersion, "resources" | "startMode" | "network" | "output" | "isExternal"> &
   Pick<VersionTarget, "timeoutSeconds"> {
   return {
-    resources: { ...DEFAULT_RESOURCES, ...project.resources },
+    resources: readResources(project),
     timeoutSeconds: project.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
     startMode: project.isolation === "spawn" ? "spawn" : "auto",
     network: project.network ?? null,
     output: project.output ?? null,
+    isExternal: isExternal(project),
   };
 }
 
@@ -45,7 +48,8 @@ export function toRunnableVersion(
     startMode,
     network,
     output,
-  }: Pick<RunnableVersion, "id" | "resources" | "startMode" | "network" | "output">,
+    isExternal: waits = false,
+  }: Pick<RunnableVersion, "id" | "resources" | "startMode" | "network" | "output" | "isExternal">,
   projectDirectory: string,
   { interpreter, readablePaths }: Pick<Environment, "interpreter" | "readablePaths">,
 ): RunnableVersion {
@@ -60,5 +64,6 @@ export function toRunnableVersion(
     startMode,
     network,
     output,
+    isExternal: waits,
   };
 }

@@ -13,6 +13,7 @@ import type { KeepDeps } from "./keep-output.ts";
 import { keepTrying } from "../base/keep-trying.ts";
 import { dropOutput, getOutput } from "../python/port/run-output.ts";
 import { describeAttempt } from "../store/retry-rules.ts";
+import { attendExternal } from "./keep-handle.ts";
 import { createProgressKeeper } from "./note-progress.ts";
 import type { ProgressKeeper } from "./note-progress.ts";
 import { discardPreparation, prepareClaim } from "./prepare-claim.ts";
@@ -84,6 +85,8 @@ interface ClaimRunState {
   readonly progress: ProgressKeeper;
   state: ClaimState;
   run: Run | null;
+  /** Was asked for before the code of an attempt that is to look after something elsewhere had begun. */
+  isCancelledLater: boolean;
   /** When user code may have begun, and for how long it ran; monotonic milliseconds. */
   beganAt: number | null;
   ranMs: number | null;
@@ -102,6 +105,7 @@ export function runClaim(deps: RunClaimDeps, claim: Claim, listener: ClaimListen
     progress,
     state: PREPARING,
     run: null,
+    isCancelledLater: false,
     beganAt: null,
     ranMs: null,
   };
@@ -109,8 +113,16 @@ export function runClaim(deps: RunClaimDeps, claim: Claim, listener: ClaimListen
   return {
     claim,
     isStarting: () => isStarting(self.state),
-    stop: (reason) => dispatch(self, { type: "stop", reason }),
+    stop: (reason) => stop(self, reason),
   };
+}
+
+/** What an attempt before may have begun elsewhere is cancelled by the code alone: it has to run for that. */
+function stop(self: ClaimRunState, reason: StopReason): void {
+  const { retries, attempts } = self.claim;
+  const isResumed = retries?.resumes === true && attempts !== undefined;
+  if (reason === "cancelled" && isResumed && isStarting(self.state)) self.isCancelledLater = true;
+  else dispatch(self, { type: "stop", reason });
 }
 
 async function prepare(self: ClaimRunState): Promise<void> {
@@ -171,6 +183,9 @@ function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly ki
       ...(deps.openQuantum === undefined ? {} : { quantum: deps.openQuantum(claim) }),
       onLog: (lines) => appendLog(deps, claim, lines),
       onProgress: self.progress.note,
+      ...(ready.version.isExternal === true
+        ? { external: attendExternal(deps, claim, () => isHeld(self)) }
+        : {}),
     });
     self.run = run;
     void run.ended.then(() => dispatch(self, { type: "gone" }));
@@ -191,6 +206,11 @@ function noteStarted(self: ClaimRunState): void {
   self.deps.health.noteStarted(versionId);
   const now = Date.now();
   self.deps.observer.began(versionId, Math.max(0, now - (readUuidTime(id) ?? now)));
+  if (self.isCancelledLater) dispatch(self, { type: "stop", reason: "cancelled" });
+}
+
+function isHeld({ state }: ClaimRunState): boolean {
+  return (state.name === "starting" || state.name === "running") && state.stopped !== "lost";
 }
 
 function takeAnswer(self: ClaimRunState, answer: Outcome | NotStarted): void {

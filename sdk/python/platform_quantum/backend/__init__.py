@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .options import Options
     from .registers import pack_memory
     from .simulate import check_memory, count_threads
+    from .vendor import VendorJob, external
 
 __all__ = [
     "BackendFailure",
@@ -27,10 +28,12 @@ __all__ = [
     "Options",
     "Problem",
     "Program",
+    "VendorJob",
     "annealing_backend",
     "check_memory",
     "check_nesting",
     "count_threads",
+    "external",
     "gate_backend",
     "pack_memory",
 ]
@@ -43,10 +46,12 @@ _MODULES = {
     "Options": "options",
     "Problem": "annealing",
     "Program": "dialects.braket",
+    "VendorJob": "vendor",
     "annealing_backend": "annealing",
     "check_memory": "simulate",
     "check_nesting": "decode",
     "count_threads": "simulate",
+    "external": "vendor",
     "gate_backend": "gate",
     "pack_memory": "registers",
 }

@@ -5,7 +5,18 @@ project or among its requirements takes its place.
 """
 
 from .data_pool import DataPool
+from .external import Cancelled, cancellable, get_handle, keep_handle, was_lost
 from .output_pool import OutputPool
 from .progress import checkpoint, report
 
-__all__ = ["DataPool", "OutputPool", "checkpoint", "report"]
+__all__ = [
+    "Cancelled",
+    "DataPool",
+    "OutputPool",
+    "cancellable",
+    "checkpoint",
+    "get_handle",
+    "keep_handle",
+    "report",
+    "was_lost",
+]

@@ -16,6 +16,8 @@ import { ContentNotStored } from "../../content/result-store.ts";
 import { MAX_METADATA_BYTES, isObjectText, readMetadata } from "./answer-texts.ts";
 import { MAX_CHECKPOINT_BYTES, MAX_PROGRESS_BYTES, isReport } from "./progress-frames.ts";
 import { createProgressReader } from "./progress-reader.ts";
+import { MAX_HANDLE_BYTES } from "./handle-writer.ts";
+import type { HandleWriter } from "./handle-writer.ts";
 import type { ProgressWriter } from "./progress-writer.ts";
 import { receiveOutput } from "./received-output.ts";
 import type { CompleteOutput, ReceivedOutput } from "./received-output.ts";
@@ -44,30 +46,39 @@ function nameSignals(): Map<number, string> {
   return names;
 }
 
+/** Of frames that each child may send. */
+const FIXED_LIMITS: ReadonlyArray<readonly [type: number, bytes: number]> = [
+  [FRAME.metadata, MAX_METADATA_BYTES],
+  [FRAME.content, MAX_PIECE_BYTES],
+  [FRAME.file, MAX_NAME_BYTES],
+  [FRAME.omitted, MAX_OMITTED_BYTES],
+  [FRAME.progress, MAX_PROGRESS_BYTES],
+  [FRAME.checkpoint, MAX_CHECKPOINT_BYTES],
+  [FRAME.failure, MAX_FAILURE_BYTES],
+];
+
 /** Largest payload of each frame that a child may send, in bytes; -1 for all others, so that not even an empty one is accepted. */
 function limitFrames({
   resultBytes,
   hasOutputPool,
-}: Pick<AnswerOptions, "resultBytes" | "hasOutputPool">): (type: number) => number {
-  return (type) => {
-    if (type === FRAME.poolFile) return hasOutputPool ? MAX_NAME_BYTES : -1;
-    if (type === FRAME.result) return resultBytes;
-    if (type === FRAME.metadata) return MAX_METADATA_BYTES;
-    if (type === FRAME.content) return MAX_PIECE_BYTES;
-    if (type === FRAME.file) return MAX_NAME_BYTES;
-    if (type === FRAME.omitted) return MAX_OMITTED_BYTES;
-    if (type === FRAME.progress) return MAX_PROGRESS_BYTES;
-    if (type === FRAME.checkpoint) return MAX_CHECKPOINT_BYTES;
-    return type === FRAME.failure ? MAX_FAILURE_BYTES : -1;
-  };
+  handles,
+}: Pick<AnswerOptions, "resultBytes" | "hasOutputPool" | "handles">): (type: number) => number {
+  const limits = new Map<number, number>([
+    ...FIXED_LIMITS,
+    [FRAME.result, resultBytes],
+    ...(hasOutputPool ? [[FRAME.poolFile, MAX_NAME_BYTES] as const] : []),
+    ...(handles === null ? [] : [[FRAME.handle, MAX_HANDLE_BYTES] as const]),
+  ]);
+  return (type) => limits.get(type) ?? -1;
 }
 
 /** Reads a child's answer frame by frame. It comes from a process that runs user code, so everything in it is checked. */
-function createAnswerReader(resultBytes: number) {
+function createAnswerReader(resultBytes: number, handles: AnswerOptions["handles"]) {
   let metadata: Uint8Array | null = null;
 
   function readFrame({ type, payload }: Frame): Outcome | null {
-    if (type === FRAME.failure) return readFailure(payload);
+    if (type === FRAME.handle) return handles?.take(payload) === true ? null : BROKEN_PROTOCOL;
+    if (type === FRAME.failure) return readFailure(payload, handles?.mayBeUnknown === true);
     // Results may be large and are not parsed: a forged one affects only the callers of that service.
     if (type === FRAME.result)
       return isObjectText(payload) ? { status: "SUCCEEDED", result: payload, metadata } : BROKEN_PROTOCOL;
@@ -112,6 +123,8 @@ export interface AnswerOptions extends Pick<
   readonly hasOutputPool: boolean;
   /** Gets what it reports ahead of its answer. */
   readonly progress: Pick<ProgressWriter, "note">;
+  /** Gets the handles of an external backend; null: it is none. */
+  readonly handles: Pick<HandleWriter, "take" | "mayBeUnknown"> | null;
 }
 
 /** The control connection of a child, while it is read. */
@@ -144,7 +157,7 @@ export function listenForAnswer(connection: Connection, options: AnswerOptions):
   }
 
   const output = openOutput(options, connection.wake);
-  const takeAnswer = createAnswerTaker(options.resultBytes, output, answer);
+  const takeAnswer = createAnswerTaker(options, output, answer);
 
   function take(step: NonNullable<DecodeStep>): number {
     if ("frame" in step && isReport(step.frame.type)) return progress.take(step.frame);
@@ -191,11 +204,11 @@ export function listenForAnswer(connection: Connection, options: AnswerOptions):
 
 /** Takes the steps that are an answer; returns what they have cost, in units of `Pace`. */
 function createAnswerTaker(
-  resultBytes: number,
+  { resultBytes, handles }: AnswerOptions,
   output: ReceivedOutput | null,
   answer: (outcome: Outcome) => void,
 ): (step: NonNullable<DecodeStep>) => number {
-  const reader = createAnswerReader(resultBytes);
+  const reader = createAnswerReader(resultBytes, handles);
   return (step) => {
     const taken = output?.take(step) ?? "untaken";
     if (taken instanceof Promise) void taken.then(reader.complete).catch(explainLoss).then(answer);
@@ -286,7 +299,7 @@ const BROKEN_PROTOCOL = fail(
   "The code wrote to the runtime's own connection instead of returning from run.",
 );
 
-function readFailure(payload: Buffer): Outcome {
+function readFailure(payload: Buffer, mayBeUnknown: boolean): Outcome {
   let value: unknown;
   try {
     value = JSON.parse(payload.toString("utf8"));
@@ -297,6 +310,13 @@ function readFailure(payload: Buffer): Outcome {
     return BROKEN_PROTOCOL;
   if (typeof value.code !== "string" || value.code === "" || typeof value.detail !== "string")
     return BROKEN_PROTOCOL;
+  if (mayBeUnknown && value.code === "WORKER_LOST")
+    return {
+      ...readCause({ code: value.code, detail: value.detail }),
+      status: "UNKNOWN",
+      code: value.code,
+      isFinal: true,
+    };
   const code = CODES_OF_PLATFORM.has(value.code) ? "EXECUTION_ERROR" : value.code;
   return { status: "FAILED", ...readCause({ code, detail: value.detail }) };
 }

@@ -64,14 +64,15 @@ export function bringIn(
 /** The frames that start an execution in a child: the body is passed on as received, without a copy. */
 export function encodeRequest(request: RunRequest, options: RequestOptions): readonly Uint8Array[] {
   const memory = Math.round(request.version.resources.memory * GIGABYTE);
-  const { executionId, attempt: number = 1, outputPool: pool, trace } = request;
+  const { executionId, attempt: number = 1, outputPool: pool, trace, external: begun } = request;
   const attempt = number > 1 ? number : undefined;
   const outputPool = pool && { path: pool.path, id: pool.dataPoolId };
   const { resultBytes, linger, inputs, files, door } = options;
   const quantum = request.quantum === undefined || door === null ? undefined : { ...request.quantum, door };
+  const external = begun && { handle: begun.handle, wasLost: begun.wasLost };
   const { body } = request.input;
   return [
-    // `attempt`, `inputs`, `files`, `outputPool`, `trace` and `quantum` are left out where they are undefined.
+    // `attempt`, `inputs`, `files`, `outputPool`, `trace`, `quantum` and `external` are left out where they are undefined.
     encodeFrame(
       FRAME.request,
       Buffer.from(
@@ -86,6 +87,7 @@ export function encodeRequest(request: RunRequest, options: RequestOptions): rea
           outputPool,
           trace,
           quantum,
+          external,
         }),
       ),
     ),

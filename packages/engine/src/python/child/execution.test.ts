@@ -39,6 +39,7 @@ const SETTINGS: Settings = {
   logBytes: 1000,
   logLineBytes: 100,
   graceMs: 60_000,
+  externalGraceMs: 60_000,
   answerMs: 1000,
   exitMs: 60_000,
   confirmMs: 60_000,

@@ -5,6 +5,9 @@ import { createDeferred } from "../../base/deferred.ts";
 import { runMachine } from "../../base/machine.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
 import type { Connections } from "../wire/home-socket.ts";
+import { FRAME, encodeFrame } from "../wire/frames.ts";
+import { createHandleWriter } from "./handle-writer.ts";
+import type { HandleWriter } from "./handle-writer.ts";
 import { createJournal } from "./journal.ts";
 import type { Journal } from "./journal.ts";
 import { createProgressWriter } from "./progress-writer.ts";
@@ -70,7 +73,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
   const ended = createDeferred<undefined>();
   const timers = createTimers<Timer>();
   const durations = listDurations(request, settings);
-  const { journal, progress } = createWriters(request, settings);
+  const writers = createWriters(request, settings);
   const { state, dispatch } = runMachine(QUEUED, reduce, perform);
   let performOnChild: ((action: ChildAction) => void) | null = null;
   const meter = createMeter(request.version.resources);
@@ -89,9 +92,9 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
       case "reportBegun":
         return began.resolve(effect.begun);
       case "writeLog":
-        return journal.write(effect.lines);
+        return writers.journal.write(effect.lines);
       case "drainLog":
-        return void drain(journal, progress, state()).then(() => dispatch({ type: "drained" }));
+        return void drain(writers, state()).then(() => dispatch({ type: "drained" }));
       case "settle":
         return outcome.resolve(conclude(effect.outcome, { request, meter, received }));
       case "reportEnded":
@@ -113,7 +116,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
       if (state().name !== "queued") return;
       const asked = composeRequest(request, settings, host);
       if ("refused" in asked) return turnAway(connections, asked.refused, dispatch);
-      const parts = { connections, host, journal, progress, ...asked, settings, meter };
+      const parts = { connections, host, ...writers, ...asked, settings, meter };
       performOnChild = attendChild({ ...parts, dispatch: noteOutput(received, dispatch) });
       dispatch({ type: "handedOver" });
     },
@@ -127,13 +130,25 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
 
 type Dispatch = (event: RunEvent) => void;
 
-function createWriters({ onLog, onProgress }: RunRequest, settings: Settings) {
-  return { journal: createJournal(settings, onLog), progress: createProgressWriter(onProgress) };
+/** What a run leaves while it goes on. */
+interface Writers {
+  readonly journal: Journal;
+  readonly progress: ProgressWriter;
+  /** Null: of no external backend. */
+  readonly handles: HandleWriter | null;
 }
 
-async function drain(journal: Journal, progress: ProgressWriter, state: RunState): Promise<void> {
+function createWriters({ onLog, onProgress, external }: RunRequest, settings: Settings): Writers {
+  return {
+    journal: createJournal(settings, onLog),
+    progress: createProgressWriter(onProgress),
+    handles: external === undefined ? null : createHandleWriter(external),
+  };
+}
+
+async function drain({ journal, progress, handles }: Writers, state: RunState): Promise<void> {
   const hasResult = state.name === "answered" && state.outcome.status === "SUCCEEDED";
-  await Promise.all([journal.drain(), progress.drain(hasResult)]);
+  await Promise.all([journal.drain(), progress.drain(hasResult), handles?.drain()]);
 }
 
 /** Adds what was received with answers to `received`. */
@@ -207,22 +222,21 @@ function listDurations(request: RunRequest, settings: Settings): Readonly<Record
     limit: request.timeoutSeconds * SECOND,
     answer: settings.answerMs,
     exit: settings.exitMs,
-    grace: settings.graceMs,
+    grace: request.version.isExternal === true ? settings.externalGraceMs : settings.graceMs,
     confirm: settings.confirmMs,
   };
 }
 
-function expire(timer: Timer, { timeoutSeconds }: RunRequest): RunEvent {
+function expire(timer: Timer, { timeoutSeconds, version }: RunRequest): RunEvent {
   if (timer !== "limit") return { type: "timeUp", timer };
   const detail = `The execution exceeded its time limit of ${timeoutSeconds} s.`;
-  return { type: "kill", reason: { code: "TIMEOUT", detail } };
+  const isAsked = version.isExternal === true;
+  return { type: "kill", reason: { code: "TIMEOUT", detail, ...(isAsked ? { isAsked } : {}) } };
 }
 
-interface ChildOptions {
+interface ChildOptions extends Writers {
   readonly connections: Connections;
   readonly host: ExecutionHost;
-  readonly journal: Journal;
-  readonly progress: ProgressWriter;
   /** The request as the child reads it. */
   readonly frames: readonly Uint8Array[];
   readonly hasOutputPool: boolean;
@@ -260,13 +274,16 @@ function attendChild(options: ChildOptions): (action: ChildAction) => void {
 }
 
 function serve(options: ChildOptions): AnswerReader {
-  const { connections, host, journal, progress, frames, hasOutputPool, settings, dispatch } = options;
+  const { connections, host, journal, progress, handles, frames, hasOutputPool, settings, dispatch } =
+    options;
+  handles?.attach(() => connections.control.write([encodeFrame(FRAME.kept)]));
   connections.control.write(frames);
   journal.read(connections.stdout, connections.stderr);
   return listenForAnswer(connections.control, {
     ...settings,
     hasOutputPool,
     progress,
+    handles,
     onEvent: (event) =>
       dispatch(
         event.type === "answer" ? { ...event, outcome: explain(event.outcome, host.explainNetwork) } : event,

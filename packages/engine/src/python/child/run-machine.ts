@@ -165,7 +165,8 @@ function lose(state: Running, end: ProcessEnd | null): RunStep {
 /** The first reason is kept: a run that was cancelled does not become one that exceeded its time limit. */
 function kill(state: Running, reason: KillReason): RunStep {
   if (state.kill !== null) return stay(state);
-  const step = reason.code === "CANCELLED" ? "terminating" : "killed";
+  const isAsked = reason.code === "CANCELLED" || (reason.code === "TIMEOUT" && reason.isAsked === true);
+  const step = isAsked ? "terminating" : "killed";
   const { state: next, effects } = moveProcesses({ ...state, kill: reason }, step);
   return { state: next, effects: [{ type: "stopTimer", timer: "limit" }, ...effects] };
 }

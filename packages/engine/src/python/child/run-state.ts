@@ -7,7 +7,8 @@ import type { LogLine, NotStarted, Outcome, Run } from "../port/runtime.ts";
 
 /** Why a run is killed before it ends: cancelled, or past its limit of time or memory. It becomes the run's outcome. */
 export type KillReason =
-  | Parameters<Run["kill"]>[0]
+  /** `isAsked`: its processes are asked to end before they are killed, as those of a run that is cancelled. */
+  | (Parameters<Run["kill"]>[0] & { readonly isAsked?: true })
   | { readonly code: "OUT_OF_MEMORY"; readonly detail: string };
 
 /** How the process that ran the code ended. */

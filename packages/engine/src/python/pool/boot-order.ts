@@ -25,5 +25,6 @@ export function createBootOrder(
     isolation: view.isolation,
     startMode,
     probe: probe ?? "none",
+    external: version.isExternal === true,
   };
 }

@@ -31,6 +31,8 @@ export interface RunnableVersion {
   readonly network: Network | null;
   /** What one execution may return and print; null: what the platform allows. */
   readonly output: OutputLimits | null;
+  /** Whether its executions wait for jobs elsewhere, whose handles they keep; missing: they do not. */
+  readonly isExternal?: boolean;
 }
 
 /** JSON text, which Node does not parse after it was accepted. */
@@ -149,7 +151,13 @@ export type Outcome =
       /** As for SUCCEEDED. */
       readonly cpuSeconds?: number;
     }
-  | { readonly status: "UNKNOWN"; readonly code: "WORKER_LOST"; readonly detail: string };
+  | {
+      readonly status: "UNKNOWN";
+      readonly code: "WORKER_LOST";
+      readonly detail: string;
+      /** The code of an external backend has looked, and nothing more can be known: no other attempt follows. */
+      readonly isFinal?: true;
+    };
 
 /**
  * No outcome: user code provably never began (no request was written to any process), and the project is not the cause.
@@ -183,6 +191,16 @@ export interface QuantumAccess {
   readonly published: boolean;
 }
 
+/** What an execution of an external backend has begun elsewhere. */
+export interface ExternalRun {
+  /** What attempts before have kept; null: nothing. */
+  readonly handle: string | null;
+  /** Whether the worker of an attempt before was lost: it may have begun something whose handle was not kept. */
+  readonly wasLost: boolean;
+  /** Called one at a time; true once it is stored durably, false when the claim is no longer held. The code waits for that. Never rejects. */
+  readonly onHandle: (handle: string) => Promise<boolean>;
+}
+
 /** One execution: which code, with which input, for how long. */
 export interface RunRequest {
   readonly executionId: string;
@@ -208,6 +226,8 @@ export interface RunRequest {
    * last of it. Never called after `outcome` settled. Missing: what is reported is dropped.
    */
   readonly onProgress?: (update: ProgressUpdate) => Promise<void>;
+  /** Given for versions that are external. */
+  readonly external?: ExternalRun;
 }
 
 /** An execution that was passed to the runtime. `began` settles first; `outcome` and `ended` follow in either order. */

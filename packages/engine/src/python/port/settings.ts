@@ -66,6 +66,8 @@ interface Limits {
 interface Times {
   /** Time between SIGTERM and SIGKILL of a cancelled execution. */
   readonly graceMs: number;
+  /** The same of an external backend, which cancels what it waits for: also where its time is over. */
+  readonly externalGraceMs: number;
   /** Time for reading an answer that was sent before its process ended: it may be large, or wait for its turn. */
   readonly answerMs: number;
   /** Time between the answer and SIGKILL of a process that does not end by itself. */
@@ -125,6 +127,7 @@ const DEFAULT_LIMITS: Limits = {
 };
 const DEFAULT_TIMES: Times = {
   graceMs: 2 * SECOND,
+  externalGraceMs: 15 * SECOND,
   answerMs: SECOND,
   exitMs: 500,
   confirmMs: 10 * SECOND,

@@ -27,6 +27,8 @@ interface BootOrder {
   readonly startMode: "auto" | "spawn";
   /** Says what a project of this kind has, and ends, instead of waiting for orders; none: it waits. */
   readonly probe: ProjectKind | "none";
+  /** Of an external backend: executions are told of their cancellation. */
+  readonly external: boolean;
 }
 
 /**

@@ -7,6 +7,7 @@ export const FRAME = {
   body: 3,
   start: 6,
   admit: 7,
+  kept: 8,
   metadata: 16,
   result: 17,
   failure: 18,
@@ -18,6 +19,7 @@ export const FRAME = {
   poolFile: 24,
   progress: 25,
   checkpoint: 26,
+  handle: 27,
 } as const;
 
 /** Bytes of a frame before its payload. */

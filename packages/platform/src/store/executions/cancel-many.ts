@@ -2,6 +2,7 @@ import { CANCELLED_BEFORE } from "@platform/engine/store/execution-store";
 import { CANCELLED_BETWEEN } from "@platform/engine/store/retry-rules";
 import type { RunStatement, Statement } from "../../postgres/database.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
+import { ENDS_HERE } from "./cancel.ts";
 import { MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
 import { SETTLE } from "./hold.ts";
 import { COUNT_USAGE } from "./meter.ts";
@@ -22,14 +23,14 @@ const describeCancel = (isDue: string): string => `with due as materialized (
   ), ended as (
     update execution e set
       cancel_requested = true,
-      status = case e.status when 'PENDING' then 'FAILED' else e.status end,
-      ended_at = case e.status when 'PENDING' then now() end,
-      failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
-      failure_detail = case e.status when 'PENDING' then case when e.retried > 0 then $2 else $1 end end
+      status = case when ${ENDS_HERE} then 'FAILED' else e.status end,
+      ended_at = case when ${ENDS_HERE} then now() end,
+      failure_code = case when ${ENDS_HERE} then 'CANCELLED' end,
+      failure_detail = case when ${ENDS_HERE} then case when e.retried > 0 then $2 else $1 end end
     where ${isDue} and (select count(*) from due) > 0 returning e.*
   ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended", "status = 'FAILED'")}, numbered as (
     select id, case status when 'FAILED' then 'changed' else 'cancel' end as kind,
-      (row_number() over (partition by status) - 1) / ${MAX_NOTIFIED_IDS} as part
+      (row_number() over (partition by status = 'FAILED') - 1) / ${MAX_NOTIFIED_IDS} as part
     from ended
   )
   select (select count(*)::int from ended) as cancelled, (select count(*)::int from ended where status = 'FAILED') as ended,

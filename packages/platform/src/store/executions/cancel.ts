@@ -11,19 +11,23 @@ import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
 import { noteStates } from "./note-states.ts";
 import { findExecution } from "./read.ts";
+import { isResumed } from "./resumed.ts";
 import { selectProgress } from "./progress.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
+/** SQL: of what has not ended, whether its cancellation ends it. The others have a worker, or get one, that does. */
+export const ENDS_HERE = `e.status = 'PENDING' and not ${isResumed("e")}`;
+
 const TEXT = `with ended as (
-    -- PENDING ends here; RUNNING is only marked, and its worker ends it. A claim that takes the row at the same time is
+    -- PENDING ends here, mostly; RUNNING is only marked, and its worker ends it. A claim that takes the row at the same time is
     -- waited for: "case" then sees RUNNING.
     update execution e set
       cancel_requested = true,
-      status = case e.status when 'PENDING' then 'FAILED' else e.status end,
-      ended_at = case e.status when 'PENDING' then now() end,
-      failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
-      failure_detail = case e.status when 'PENDING' then case when e.retried > 0 then $5 else $3 end end
+      status = case when ${ENDS_HERE} then 'FAILED' else e.status end,
+      ended_at = case when ${ENDS_HERE} then now() end,
+      failure_code = case when ${ENDS_HERE} then 'CANCELLED' end,
+      failure_detail = case when ${ENDS_HERE} then case when e.retried > 0 then $5 else $3 end end
     where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status in ('PENDING', 'RUNNING')")} returning e.*
   ), ${SETTLE}, ${COUNT_USAGE}, ${noteStates("ended", "status = 'FAILED'")}
   select ${selectRecord("ended")}, ${selectProgress("ended")} from ended cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
@@ -46,7 +50,7 @@ export async function cancelExecution(
   });
   if (row === undefined) return findExecution(database, id, ownerId);
   const record = toRecord(row);
-  if (record.status === "RUNNING") events.emitCancel(id);
-  else events.emitChanged(record);
+  if (record.status === "FAILED") events.emitChanged(record);
+  else events.emitCancel(id);
   return record;
 }

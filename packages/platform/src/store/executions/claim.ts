@@ -1,6 +1,6 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import type { TraceContext } from "@platform/engine/base/trace-context";
-import type { RetryPolicy } from "@platform/contract/retries";
+import type { StoredRetries } from "@platform/contract/retries";
 import type { PinnedInputs } from "@platform/engine/python/port/runtime";
 import type {
   Claim,
@@ -38,7 +38,8 @@ interface ClaimRow extends RecordRow {
   readonly attempt: number;
   readonly workerId: string;
   readonly setbacks: number;
-  readonly retries: RetryPolicy | null;
+  readonly retries: StoredRetries | null;
+  readonly handle: string | null;
   readonly body: Buffer;
   readonly references:
     | (PinnedInputs & {
@@ -98,7 +99,7 @@ async function claimRows(
 }
 
 const COLUMNS = `${selectRecord("c")}, c.owner_kind as "ownerKind", c.organisation_id as "organisationId", c.timeout_seconds as "timeoutSeconds", c.attempt,
-  c.worker_id as "workerId", c.setbacks, c.retries, i.body, i."references"`;
+  c.worker_id as "workerId", c.setbacks, c.retries, c.handle, i.body, i."references"`;
 
 /**
  * Goes through the first `limit` executions of the queue in order and takes each that fits into the capacity that those
@@ -201,7 +202,7 @@ async function recoverClaim(
 }
 
 function toClaim(row: ClaimRow): Claim {
-  const { id, versionId, timeoutSeconds, attempt, workerId, setbacks, body, retries, attempts } = row;
+  const { id, versionId, timeoutSeconds, attempt, workerId, setbacks, body, retries, attempts, handle } = row;
   const resources = fromStoredResources(row);
   const {
     [PERSIST_TO]: persistTo,
@@ -227,5 +228,6 @@ function toClaim(row: ClaimRow): Claim {
     workerId,
     setbacks,
     ...(attempts === null ? {} : { attempts }),
+    ...(handle === null ? {} : { handle }),
   };
 }

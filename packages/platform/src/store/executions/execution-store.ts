@@ -29,6 +29,7 @@ import type { LogWriter } from "./log.ts";
 import { measureQueue } from "./measure-queue.ts";
 import type { QueueMeasure } from "./measure-queue.ts";
 import { notePreparing } from "./preparing.ts";
+import { noteHandle } from "./resumed.ts";
 import { createProgressWriter, readCheckpoint } from "./progress.ts";
 import { readDigests } from "./read-digests.ts";
 import { readChanges } from "./read-changes.ts";
@@ -155,6 +156,7 @@ export function createPostgresExecutionStore({
       return finishPersisted(large, events, ending, poolBytes);
     },
     ...createReturns(vital, events, log),
+    noteHandle: (claim, handle) => noteHandle(vital, claim, handle),
     notePreparing: (claim, isPreparing) => notePreparing(vital, claim, isPreparing),
     appendLog: log.append,
     noteProgress: (claim, update) => progress.add({ claim, update }),

@@ -9,7 +9,10 @@ import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
 import { noteStates } from "./note-states.ts";
 import { selectRecord, toRecord } from "./record.ts";
+import { isResumed } from "./resumed.ts";
 import type { RecordRow } from "./record.ts";
+
+const ENDS_HERE = `(e.cancel_requested and not ${isResumed("e")})`;
 
 /**
  * Makes an execution PENDING again. Its attempt stays as it is: the next claim raises it, so that no write of this one can
@@ -20,10 +23,10 @@ const TEXT = `with ended as (
     -- requested meanwhile takes effect here: user code has not begun, so the execution ends instead of being claimed
     -- again. A null pause ($4) is that of a worker that stops: no setback is counted, and another may claim at once.
     update execution e set
-      status = case when e.cancel_requested then 'FAILED' else 'PENDING' end,
-      ended_at = case when e.cancel_requested then now() end,
-      failure_code = case when e.cancel_requested then 'CANCELLED' end,
-      failure_detail = case when e.cancel_requested then case when e.retried > 0 then $7 else $5 end end,
+      status = case when ${ENDS_HERE} then 'FAILED' else 'PENDING' end,
+      ended_at = case when ${ENDS_HERE} then now() end,
+      failure_code = case when ${ENDS_HERE} then 'CANCELLED' end,
+      failure_detail = case when ${ENDS_HERE} then case when e.retried > 0 then $7 else $5 end end,
       worker_id = null, claim_id = null, started_at = null, lease_until = null, sandbox_level = null,
       setbacks = e.setbacks + case when $4::float8 is null then 0 else 1 end,
       not_before = now() + make_interval(secs => coalesce($4::float8, 0))

@@ -12,6 +12,7 @@ import { COUNT_USAGE_ONE } from "./meter.ts";
 import { noteStates } from "./note-states.ts";
 import { selectProgress } from "./progress.ts";
 import { selectRecord, toRecord, toText } from "./record.ts";
+import { resumes } from "./resumed.ts";
 import type { RecordRow } from "./record.ts";
 
 /**
@@ -21,7 +22,7 @@ import type { RecordRow } from "./record.ts";
 const TEXT = `with held as materialized (
     -- The fence of finish-statement.ts, and what the update overwrites. A cancellation that was requested meanwhile takes effect here: nobody wants
     -- another attempt, and what is known of this one is the end.
-    select e.id, e.started_at, e.cancel_requested as is_over from execution e
+    select e.id, e.started_at, e.cancel_requested and not ($5::text = 'WORKER_LOST' and ${resumes("e")}) as is_over from execution e
     where ${lookUp("e", "$1::uuid", "e.attempt = $2::int and e.worker_id = $3::text and e.status = 'RUNNING'")} for no key update of e
   ), ended as (
     update execution e set status = case when is_over then $4::text else 'PENDING' end, lease_until = null,

@@ -18,14 +18,15 @@ import { noteStates } from "./note-states.ts";
 import { describePreparing } from "./preparing.ts";
 import { selectProgress } from "./progress.ts";
 import { selectRecord, toRecord } from "./record.ts";
+import { isResumed, isResumedWhenLost } from "./resumed.ts";
 import type { RecordRow } from "./record.ts";
 
 /** SQL: of an execution `e` whose lease is over. It waits again: user code has not begun, and may be tried to be started once more. */
 const IS_PREPARING = describePreparing("e");
-const GOES_BACK = `${IS_PREPARING} and not e.cancel_requested and e.setbacks + 1 < ${MAX_SETBACKS}`;
+const GOES_BACK = `${IS_PREPARING} and (not e.cancel_requested or ${isResumed("e")}) and e.setbacks + 1 < ${MAX_SETBACKS}`;
 /** SQL: its service wants another attempt: `isRetriedWhenLost`. A coalesce, since most have chosen nothing. */
-const IS_RETRIED = `(not ${IS_PREPARING} and not e.cancel_requested and coalesce(e.retries ->> 'onLost' = 'retry'
-      and e.retried < coalesce((e.retries -> 'onError' ->> 'max')::int, ${DEFAULT_RETRIES}) and ${describeInTime("e")}, false))`;
+const IS_RETRIED = `(not ${IS_PREPARING} and (${isResumedWhenLost("e")} or not e.cancel_requested and coalesce(e.retries ->> 'onLost' = 'retry'
+      and e.retried < coalesce((e.retries -> 'onError' ->> 'max')::int, ${DEFAULT_RETRIES}) and ${describeInTime("e")}, false)))`;
 const WAITS_AGAIN = `(late.is_retried or (${GOES_BACK}))`;
 /** A value where user code may have begun, and there is no other attempt. */
 const ifBegun = (value: string) => `case when not ${IS_PREPARING} and not late.is_retried then ${value} end`;

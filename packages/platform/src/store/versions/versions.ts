@@ -56,6 +56,8 @@ export interface NewVersion {
 /** A version of a backend: the id that its project gives it, and what `describe` has returned. */
 export interface BackendVersion {
   readonly id: string;
+  /** Whether its executions wait for jobs elsewhere; missing: they do not. */
+  readonly external?: boolean;
   readonly description: BackendDescription;
 }
 
@@ -74,6 +76,8 @@ export interface ExampleInput {
 /** A version; times in milliseconds since the epoch, `retiredAt` null while it is live. */
 export interface VersionRecord extends NewVersion {
   readonly kind: ProjectKind;
+  /** Whether its executions wait for jobs elsewhere. */
+  readonly isExternal?: boolean;
   readonly createdAt: number;
   readonly retiredAt: number | null;
   /** For how long its service keeps executions. */
@@ -155,10 +159,14 @@ interface Row extends StoredResources, VersionNumber, Omit<VersionRecord, "versi
 export const selectKind = (alias: string): string =>
   `case when ${alias}.backend is null then 'service' else 'backend' end`;
 
+/** SQL: whether a row of `version` is of an external backend. */
+export const selectExternal = (alias: string): string =>
+  `coalesce((${alias}.backend -> 'external')::boolean, false)`;
+
 const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch, v.archive_hash as "archiveHash",
   v.content_hash as "contentHash", v.cpu_milli, v.memory_milli, v.timeout_seconds as "timeoutSeconds",
   v.start_mode as "startMode", v.network, v.output, v.input_schema as "inputSchema", v.output_schema as "outputSchema", v.description,
-  ${selectKind("v")} as kind,
+  ${selectKind("v")} as kind, ${selectExternal("v")} as "isExternal",
   (select ${describeTargetService("r")} from service r where r.key = v.service_key) as service,
   (select json_build_object('result', k.result_days, 'log', k.log_days) from service k where k.key = v.service_key) as kept,
   ${selectMilliseconds("v.created_at")} as "createdAt", ${selectMilliseconds("v.retired_at")} as "retiredAt"`;

@@ -1,0 +1,286 @@
+"""A backend whose jobs run at a vendor: `run, describe = external(submit, poll, ...)`.
+
+The project says `"external": true` in platform.json. What is bought is kept: the id of the vendor's
+job is stored by the platform before anything else happens, so that an execution whose worker is
+lost goes on waiting for it, and never submits a second one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack
+
+from .failures import (
+    BACKEND_OFFLINE,
+    CIRCUIT_INVALID,
+    VENDOR_ERROR,
+    BackendFailure,
+    describe_error,
+)
+from .held_run import Cancelled, cancellable, get_handle, keep_handle, was_lost
+from .interpreter import CIRCUITS, call_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from .gate import Describe, Run
+
+    Profile = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+
+_MISSES = 3
+"""So often the vendor says that it knows no job before that is believed."""
+_SUBMIT_PATIENCE = 10.0
+"""Seconds for which a vendor is asked for a job whose submission has failed."""
+_CANCEL_PAUSES = (0.0, 1.0, 2.0)
+_GROWTH = 1.5
+
+
+@dataclass(frozen=True)
+class VendorJob:
+    """What is to be submitted, as one job of the vendor."""
+
+    circuits: Sequence[dict[str, Any]]
+    """Each with `name`, `shots`, `qubits`, `bits` and `operations`, see `circuits.py`."""
+    tag: str
+    """The id of the execution: by it `find` must find the job again."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """The options of the backend's own that the caller has given."""
+
+
+class ExternalSettings(TypedDict, total=False):
+    """What an adapter says besides; times in seconds."""
+
+    profile: Required[Profile]
+    """That of `gate_backend`, or a function that asks the vendor for it."""
+    description: Callable[[], dict[str, Any]]
+    """What `describe` returns; default: the decoder makes it of the profile."""
+    decoder: str
+    """The module that decodes the circuits; default: by Qiskit."""
+    interval: tuple[float, float]
+    """The first and the longest pause between two questions; default: 1 and 30."""
+    patience: float
+    """For how long the vendor may be away; default: 900."""
+
+
+class _Lost(Exception):
+    code = "WORKER_LOST"
+    detail = (
+        "The worker was lost while the job may have been submitted, and the vendor knows none with"
+        " the id of this execution. The outcome is unknown."
+    )
+
+
+@dataclass(frozen=True)
+class _Adapter:
+    submit: Callable[[VendorJob], str]
+    poll: Callable[[str], Any]
+    cancel: Callable[[str], None]
+    find: Callable[[str], str | None]
+    profile: Profile
+    decoder: str
+    interval: tuple[float, float]
+    patience: float
+
+    def read_profile(self) -> dict[str, Any]:
+        return dict(self.profile() if callable(self.profile) else self.profile)
+
+    def run(self, data: dict[str, Any], params: dict[str, Any]) -> Any:
+        handle = get_handle()
+        if handle is not None:
+            job = json.loads(handle)["id"]
+            print(f"Going on with job {job} of the vendor.", flush=True)
+            return self.wait(job, data, params)
+        tag = os.environ.get("SERVICE_EXECUTION_ID", "")
+        found = self.look_again(tag) if _is_later() else None
+        if found is not None:
+            print(f"Job {found} of the vendor has been submitted by an attempt before.", flush=True)
+            self.keep(found)
+            return self.wait(found, data, params)
+        job_or_answer = self.prepare(data, params, tag)
+        if not isinstance(job_or_answer, VendorJob):
+            return job_or_answer
+        with cancellable():  # what was cancelled meanwhile is not submitted
+            pass
+        job = self.send(job_or_answer)
+        self.keep(job)
+        print(f"Submitted as job {job} of the vendor.", flush=True)
+        return self.wait(job, data, params)
+
+    def prepare(self, data: dict[str, Any], params: dict[str, Any], tag: str) -> VendorJob | Any:
+        """The job to submit; or the answer to one that is not to be run."""
+        with cancellable():
+            given = {"data": data, "params": params, "profile": self.read_profile()}
+            prepared = call_apart(self.decoder, "prepare", given)
+        if "answer" in prepared:
+            return prepared["answer"]
+        return VendorJob(prepared["circuits"], tag, prepared.get("options", {}))
+
+    def send(self, job: VendorJob) -> str:
+        """Submits it. A cancellation waits: an id that came and was dropped would be forgotten."""
+        try:
+            return str(self.submit(job))
+        except BackendFailure:
+            raise
+        except Exception as error:
+            found = self.look_for(job.tag, _SUBMIT_PATIENCE)
+            if found is not None:
+                return found
+            raise _describe(error, "The job was not submitted") from error
+
+    def look_again(self, tag: str) -> str | None:
+        """What an attempt before has left without its id. Nothing is submitted a second time where
+        the worker was lost: what the vendor does not tell may be there all the same."""
+        try:
+            found = self.look_for(tag, self.patience)
+        except BackendFailure as failure:
+            if not was_lost():
+                raise
+            raise _Lost from failure
+        if found is None and was_lost():
+            raise _Lost
+        return found
+
+    def look_for(self, tag: str, patience: float) -> str | None:
+        """What the vendor has by this tag, which it may know a moment late. Raises BackendFailure
+        where it cannot be asked for so many seconds."""
+        began = time.monotonic()
+        pause, misses = 0.0, 0
+        while True:
+            time.sleep(pause)
+            pause = min(pause * 2 + 1.0, 30.0)
+            try:
+                found = self.find(tag)
+            except Exception as error:
+                if time.monotonic() - began > patience:
+                    raise _describe(error, "The vendor does not tell its jobs") from error
+                continue
+            if found is not None:
+                return str(found)
+            misses += 1
+            if misses == _MISSES:
+                return None
+
+    def keep(self, job: str) -> None:
+        try:
+            with cancellable():
+                keep_handle(json.dumps({"id": job}))
+        except Cancelled:
+            self.give_up(job)
+            raise
+
+    def wait(self, job: str, data: dict[str, Any], params: dict[str, Any]) -> Any:
+        try:
+            with cancellable():
+                outputs = self.await_outputs(job)
+        except Cancelled:
+            self.give_up(job)
+            raise
+        with cancellable():
+            given = {"data": data, "params": params, "profile": self.read_profile()}
+            try:
+                answer = call_apart(self.decoder, "finish", {**given, "outputs": outputs})
+            except BackendFailure as failure:
+                if failure.code != CIRCUIT_INVALID:
+                    raise
+                # It was valid when it was submitted.
+                raise BackendFailure(VENDOR_ERROR, f"Job {job}: {failure.detail}") from None
+        if isinstance(answer, dict) and isinstance(answer.get("metadata"), dict):
+            answer["metadata"]["vendor_job_id"] = job
+        return answer
+
+    def await_outputs(self, job: str) -> Sequence[Any]:
+        """Asks at growing intervals; what fails by the way is asked again, for a while."""
+        pause, most = self.interval
+        told = None
+        answered_at = time.monotonic()
+        while True:
+            try:
+                state = self.poll(job)
+                answered_at = time.monotonic()
+            except BackendFailure:
+                raise
+            except Exception as error:
+                if time.monotonic() - answered_at > self.patience:
+                    raise _describe(
+                        error, f"Job {job} of the vendor cannot be asked for"
+                    ) from error
+                state = f"not to be asked for: {describe_error(error)}"
+            if state is not None and not isinstance(state, str):
+                return list(state)
+            if state is not None and state != told:
+                told = state
+                print(f"Job {job} of the vendor: {state}", flush=True)
+            time.sleep(pause)
+            pause = min(pause * _GROWTH, most)
+
+    def give_up(self, job: str) -> None:
+        """Cancels it at the vendor, within the seconds that the platform leaves."""
+        for pause in _CANCEL_PAUSES:
+            time.sleep(pause)
+            try:
+                self.cancel(job)
+            except Exception as error:
+                reason = describe_error(error)
+                print(f"Job {job} of the vendor was not cancelled: {reason}", flush=True)
+            else:
+                print(f"Job {job} of the vendor was cancelled.", flush=True)
+                return
+
+
+def _is_later() -> bool:
+    return os.environ.get("SERVICE_EXECUTION_ATTEMPT", "1") != "1"
+
+
+def _describe(error: Exception, what: str) -> BackendFailure:
+    code = BACKEND_OFFLINE if isinstance(error, OSError) else VENDOR_ERROR
+    return BackendFailure(code, f"{what}: {describe_error(error)}")
+
+
+def external(
+    submit: Callable[[VendorJob], str],
+    poll: Callable[[str], Any],
+    cancel: Callable[[str], None],
+    find: Callable[[str], str | None],
+    **settings: Unpack[ExternalSettings],
+) -> tuple[Run, Describe]:
+    """`run` and `describe` of a backend whose jobs run at a vendor.
+
+    `submit` returns the vendor's id of the job, which must carry the tag. `poll` returns None or a
+    text while the job waits or runs, and in the end a list with what was measured of each circuit:
+    `{"counts": {"001": 4}}`, the first bit last, or `{"memory": ["0x1", ...]}` with all shots.
+    `cancel` may be called for a job that has ended. `find` returns the id of the job with a tag, or
+    None. All may raise `BackendFailure` with VENDOR_REJECTED, VENDOR_ERROR or BACKEND_OFFLINE,
+    which ends the job; of `find` and `poll`, other exceptions are tried again.
+
+    Circuits are decoded in an interpreter of its own that has none of the
+    environment: a hole in a parser reaches no credentials.
+    """
+    decoder = settings.get("decoder", CIRCUITS)
+    description = settings.get("description")
+    adapter = _Adapter(
+        submit=submit,
+        poll=poll,
+        cancel=cancel,
+        find=find,
+        profile=settings["profile"],
+        decoder=decoder,
+        interval=settings.get("interval", (1.0, 30.0)),
+        patience=settings.get("patience", 900.0),
+    )
+
+    def run(data: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+        answer: dict[str, Any] = adapter.run(data, params)
+        return answer
+
+    def describe() -> dict[str, Any]:
+        if description is not None:
+            return description()
+        module = importlib.import_module(decoder)
+        described: dict[str, Any] = module.describe(adapter.read_profile())
+        return described
+
+    return run, describe
