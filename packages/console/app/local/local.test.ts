@@ -6,6 +6,7 @@ test("the example is laid out as a start, with the digits of its files, and empt
   expect(composeExample({ data: '{"id":12345678901234567890,"x":[1e400]}', params: ' { "a" :1.0}\n' })).toBe(
     '{\n  "data": {\n    "id": 12345678901234567890,\n    "x": [\n      1e400\n    ]\n  },\n  "params": {\n    "a": 1.0\n  }\n}',
   );
+  expect(composeExample({ data: '{"a":"\u007f\u202eä"}', params: null })).toContain('"a": "\\u007f\\u202eä"');
   expect(composeExample({ data: null, params: null })).toBe('{\n  "data": {},\n  "params": {}\n}');
 });
 

@@ -44,6 +44,15 @@ test("it is the same value", () => {
   );
 });
 
+test("what is not seen is escaped: it may be a key to a terminal that the text is pasted into", () => {
+  expect(showJson({ "a\u007f": ["\u009b\u202e", { b: "ä\u2028" }] })).toBe(`{
+  "a\\u007f": [
+    "\\u009b\\u202e",
+    { "b": "ä\\u2028" }
+  ]
+}`);
+});
+
 test("a part of a text begins at the margin, and is the same value", () => {
   expect(
     dedent(`[

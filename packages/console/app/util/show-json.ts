@@ -1,30 +1,35 @@
 import { ExactNumber } from "@platform/contract/exact-number";
+import { escapeUnseen } from "@platform/contract/snippets/texts";
 
 /** So wide that a block of code beside a form shows it without scrolling. */
 const MOST_COLUMNS = 76;
 
 /**
  * A value as JSON text for people: indented, but arrays and objects that hold nothing nested, and fit, in one line. A list of 52 points is
- * 52 lines then, not 210.
+ * 52 lines then, not 210. What would not be seen is escaped.
  */
 export function showJson(value: unknown, indent = ""): string {
-  if (!isNested(value)) return JSON.stringify(value);
+  if (!isNested(value)) return write(value);
   const parts = Array.isArray(value)
     ? value.map((item: unknown) => ({ name: "", item }))
     : Object.entries(value).map(([name, item]: [string, unknown]) => ({
-        name: `${JSON.stringify(name)}: `,
+        name: `${write(name)}: `,
         item,
       }));
   const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
   if (parts.length === 0) return `${open}${close}`;
   if (!parts.some(({ item }) => isNested(item))) {
     const pad = Array.isArray(value) ? "" : " ";
-    const line = `${open}${pad}${parts.map(({ name, item }) => `${name}${JSON.stringify(item)}`).join(", ")}${pad}${close}`;
+    const line = `${open}${pad}${parts.map(({ name, item }) => `${name}${write(item)}`).join(", ")}${pad}${close}`;
     if (indent.length + line.length <= MOST_COLUMNS) return line;
   }
   const within = `${indent}  `;
   const lines = parts.map(({ name, item }) => `${within}${name}${showJson(item, within)}`);
   return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
+}
+
+function write(value: unknown): string {
+  return escapeUnseen(JSON.stringify(value));
 }
 
 /** A number whose digits are kept is an object of ours, and none of the value's. */

@@ -1,4 +1,4 @@
-import { isInFile, quoteShell } from "./texts.ts";
+import { escapeUnseen, isInFile, quoteShell } from "./texts.ts";
 
 const PARTS = [
   { part: "data", option: "--data" },
@@ -10,7 +10,7 @@ export function toRunCommand(service: string, input: Readonly<Record<string, unk
   const options = PARTS.flatMap(({ part, option }) => {
     const text = JSON.stringify(input[part]) as string | undefined;
     if (text === undefined) return [];
-    return [isInFile(text) ? `${option}-file ${part}.json` : `${option} ${quoteShell(text)}`];
+    return [isInFile(text) ? `${option}-file ${part}.json` : `${option} ${quoteShell(escapeUnseen(text))}`];
   });
   return [`platform run ${quoteShell(service)}`, ...options].join(" \\\n  ");
 }

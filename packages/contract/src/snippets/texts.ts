@@ -3,6 +3,17 @@ export function quoteShell(text: string): string {
   return /^[A-Za-z0-9_./:@%+=,-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** Controls that JSON does not escape, and what is not seen, or turns the direction of what is. */
+const UNSEEN = /[\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+
+/**
+ * A JSON text in which all is seen, with the same value: a terminal that it is pasted into takes a control as a key, and a delete character
+ * takes away the quotation mark before it.
+ */
+export function escapeUnseen(json: string): string {
+  return json.replace(UNSEEN, escapeCodePoint);
+}
+
 /** A text as a literal of Python: JSON's escapes are Python's as well, but for characters beyond U+FFFF, which it writes in halves. */
 export function quotePython(text: string): string {
   return JSON.stringify(text)

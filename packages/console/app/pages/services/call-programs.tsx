@@ -8,6 +8,7 @@ import {
   toReceiverJavaScript,
   toReceiverPython,
 } from "@platform/contract/snippets/receivers";
+import { escapeUnseen } from "@platform/contract/snippets/texts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { ChoiceTabs } from "../../ui/choice-tabs.tsx";
 import { Code } from "../../ui/code.tsx";
@@ -43,7 +44,7 @@ export function CallPrograms({ call, input, application }: CallProgramsProps) {
   const [webhookUrl, setWebhookUrl] = useState("https://example.org/hook");
   const [key] = useState(createKey);
   const fault = isTold ? findUrlFault(webhookUrl) : null;
-  const body = JSON.stringify(isTold && fault === null ? { ...input, webhookUrl } : input);
+  const body = escapeUnseen(JSON.stringify(isTold && fault === null ? { ...input, webhookUrl } : input));
   const shown = { ...call, body, waiting, idempotencyKey: isRepeatable ? key : undefined };
   return (
     <>
