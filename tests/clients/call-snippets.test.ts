@@ -27,6 +27,7 @@ const seen: {
 const REFUSAL = { code: "INVALID_INPUT", detail: "größe is missing" };
 const RESULT = `{"result": ${JSON.stringify(HOSTILE)}, "n": 1e400}`;
 let isRefused = false;
+let isMoved = false;
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const asked = `${request.method} ${request.url}`;
@@ -38,6 +39,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     [`GET /its/${ID}/events`]: "data: {}\n\n",
     [`GET /its/${ID}/result`]: RESULT,
   };
+  if (isMoved) {
+    response.writeHead(302, { location: `${server.origin}/elsewhere` }).end();
+    return;
+  }
   response.writeHead(asked in answers ? 200 : 422).end(answers[asked] ?? JSON.stringify(REFUSAL));
 }
 
@@ -54,6 +59,7 @@ afterAll(async () => {
 beforeEach(() => {
   seen.splice(0);
   isRefused = false;
+  isMoved = false;
 });
 
 const createCall = (call: Pick<ShownCall, "waiting"> & Partial<ShownCall>): ShownCall => ({
@@ -109,6 +115,17 @@ test.for(SHOWN_LANGUAGES)(
     expect(code).not.toBe(0);
     expect(output).toContain(REFUSAL.code);
     expect(seen.map(({ asked }) => asked)).toEqual(["POST /token", "POST /its/"]);
+  },
+);
+
+test.for(SHOWN_LANGUAGES)(
+  "the call in %s follows no redirect: key and token are for one server alone",
+  async (language, { skip }) => {
+    await needLanguage(language, skip);
+    isMoved = true;
+    await start(language, createCall({ waiting: "wait" }));
+    const asked = seen.map((one) => one.asked);
+    expect([asked[0], asked.filter((one) => one.includes("elsewhere"))]).toEqual(["POST /token", []]);
   },
 );
 

@@ -34,7 +34,7 @@ async function begin(port: number, text: string) {
 const BEGINNING = "POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{";
 
 test.for(LANGUAGES)(
-  "the receiver in %s takes what was signed, and nothing else, whoever else goes away or says nothing",
+  "the receiver in %s takes what was signed, and nothing else, whoever else goes away, says nothing, or too much",
   async (language, context) => {
     await needLanguage(language, context.skip);
     const folder = await makeFolder();
@@ -75,6 +75,10 @@ test.for(LANGUAGES)(
     const answers = [];
     for (const [what, given, content] of refused) answers.push([what, await post(given, content)]);
     expect(answers).toEqual(refused.map(([what]) => [what, 403]));
-    expect(printed.trimEnd().split("\n")).toEqual([body, body]);
+    const large = { id: "msg_2", timestamp: now, body: JSON.stringify("x".repeat(1_200_000)) };
+    const taken = await post(signMessage([secret], large), large.body).catch(() => "cut");
+    expect(["cut", 403, 413]).toContain(taken);
+    expect(await post(headers, body)).toBe(204);
+    expect(printed.trimEnd().split("\n")).toEqual([body, body, body]);
   },
 );

@@ -51,7 +51,10 @@ const toPath = ({ id, q }: Values) =>
 
 /** What a program sent: the requests are what is under test, so that what answers them is only as much as they need. */
 const received: unknown[] = [];
-let answer = { status: 200, body: "" };
+let answer: { readonly status: number; readonly body: string; readonly location?: string } = {
+  status: 200,
+  body: "",
+};
 let server: Awaited<ReturnType<typeof listen>>;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
 beforeAll(async () => {
@@ -60,6 +63,7 @@ beforeAll(async () => {
     void text(request).then((body) => {
       const { authorization, "content-type": type, "x-organizationid": organisation } = request.headers;
       received.push([request.method, request.url, authorization, type, organisation, body]);
+      if (answer.location !== undefined) response.setHeader("location", answer.location);
       return response.writeHead(answer.status).end(answer.body);
     });
   });
@@ -159,6 +163,17 @@ test.for(SHOWN_LANGUAGES)(
     const longer = JSON.stringify({ v: "ä".repeat(200_000) });
     await writeFile(join(folder.path, "body.json"), longer);
     expect(await start(longer)).toMatch(/(?:#|\/\/) Save the body as body\.json/u);
+  },
+);
+
+test.for(SHOWN_LANGUAGES)(
+  "the program of %s follows no redirect: the token is for one server alone",
+  async (language, { skip }) => {
+    await needLanguage(language, skip);
+    answer = { status: 302, body: "", location: `${server.origin}/elsewhere` };
+    const program = WRITERS[language](build(WORST, server.origin));
+    await runShown(language, program, folder.path, TOKEN);
+    expect(received).toHaveLength(1);
   },
 );
 

@@ -1,4 +1,5 @@
 import {
+  PYTHON_OPENER,
   SHELL_FUNCTIONS,
   WAIT,
   quotePython,
@@ -42,9 +43,11 @@ export function toLocalPython({ url, body }: LocalCall): string {
   return [
     `import json, sys, urllib.error, urllib.request`,
     ``,
+    ...PYTHON_OPENER,
+    ``,
     `def send(url, headers={}, data=None):`,
     `    try:`,
-    `        return urllib.request.urlopen(urllib.request.Request(url, data, headers))`,
+    `        return opener.open(urllib.request.Request(url, data, headers))`,
     `    except urllib.error.HTTPError as refusal:`,
     `        sys.exit(f"{refusal.code} {refusal.read().decode()}")`,
     ``,

@@ -1,12 +1,15 @@
 /*
  * Receivers of webhooks: small servers that verify the signature of each message (Standard Webhooks, HMAC-SHA256) before
  * they believe it. The secret comes from WEBHOOK_SECRET; with two signatures, as after a new secret, one has to be right.
- * Anybody can connect to them: who goes away, or says nothing, keeps none from being received.
+ * Anybody can connect to them: who goes away, or says nothing, keeps none from being received, and of no body more is
+ * read than a message has.
  */
 
 /** Seconds that a message may be old, so that a recorded one is of no use later. */
 const TOLERANCE = 300;
 const PORT = 8000;
+/** Bytes of a body that are read: a message has some hundred, and is told apart only when all of it is there. */
+const MOST = 1_000_000;
 
 /** The receiver as a program of Python 3 with its standard library. */
 export function toReceiverPython(): string {
@@ -26,7 +29,10 @@ def verify(headers, body):
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
-        body = self.rfile.read(int(self.headers["content-length"]))
+        length = self.headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > ${MOST}:
+            return self.send_error(413)
+        body = self.rfile.read(int(length))
         is_genuine = verify(self.headers, body)
         self.send_response(204 if is_genuine else 403)
         self.end_headers()
@@ -55,9 +61,11 @@ function verify(headers, body) {
 }
 
 async function receive(request, response) {
-  const parts = [];
-  for await (const part of request) parts.push(part);
-  const body = Buffer.concat(parts);
+  let body = Buffer.alloc(0);
+  for await (const part of request) {
+    body = Buffer.concat([body, part]);
+    if (body.length > ${MOST}) throw new Error("The body is too large.");
+  }
   const isGenuine = verify(request.headers, body);
   response.writeHead(isGenuine ? 204 : 403).end();
   if (isGenuine) console.log(body.toString());
@@ -101,8 +109,8 @@ class Receiver {
 
   static void answer(HttpExchange exchange) throws java.io.IOException {
     try (exchange) {
-      var body = exchange.getRequestBody().readAllBytes();
-      boolean isGenuine = verify(exchange.getRequestHeaders(), body);
+      var body = exchange.getRequestBody().readNBytes(${MOST} + 1);
+      boolean isGenuine = body.length <= ${MOST} && verify(exchange.getRequestHeaders(), body);
       exchange.sendResponseHeaders(isGenuine ? 204 : 403, -1);
       if (isGenuine) System.out.writeBytes(body);
       if (isGenuine) System.out.println();

@@ -2,6 +2,7 @@ import { isRawJson } from "../client.ts";
 import type { Route } from "../client.ts";
 import {
   BODY_FILE,
+  PYTHON_OPENER,
   isInFile,
   quoteJava,
   quoteJavaScript,
@@ -69,6 +70,8 @@ export function toPython(shown: ShownRequest): string {
     "import urllib.error",
     "import urllib.request",
     "",
+    ...PYTHON_OPENER,
+    "",
     ...sayFile("#", body ?? ""),
     "request = urllib.request.Request(",
     `    ${quotePython(toUrl(shown))},`,
@@ -80,7 +83,7 @@ export function toPython(shown: ShownRequest): string {
     ...(body === null ? [] : [`    data=${toPythonBytes(body)},`]),
     ")",
     "try:",
-    "    with urllib.request.urlopen(request) as response:",
+    "    with opener.open(request) as response:",
     `        sys.stdout.buffer.write(response.read() + b"\\n")`,
     "except urllib.error.HTTPError as refusal:",
     `    sys.exit(f"{refusal.code} {refusal.read().decode()}")`,
@@ -96,6 +99,7 @@ export function toJavaScript(shown: ShownRequest): string {
     ...sayFile("//", body ?? ""),
     `const response = await fetch(${quoteJavaScript(toUrl(shown))}, {`,
     `  method: ${quoteJavaScript(shown.route.method)},`,
+    '  redirect: "manual",',
     "  headers: {",
     `    "Authorization": "Bearer " + process.env.${TOKEN},`,
     ...listHeaders(shown).map(([name, value]) => `    ${quoteJavaScript(name)}: ${quoteJavaScript(value)},`),

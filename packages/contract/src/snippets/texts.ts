@@ -79,3 +79,15 @@ export const SHELL_FUNCTIONS: readonly string[] = [
   `  printf '%s\\n' "$ANSWER" | grep -o "\\"$1\\" *: *\\"[^\\"]*\\"" | head -n 1 | cut -d '"' -f 4`,
   `}`,
 ];
+
+/**
+ * Lines of Python that make `opener`, where `urllib.request` is imported: unlike `urlopen`, which follows redirects to any host with all
+ * headers, it takes them as refusals.
+ */
+export const PYTHON_OPENER: readonly string[] = [
+  `class Refusing(urllib.request.HTTPRedirectHandler):`,
+  `    def redirect_request(self, *_):  # What is sent is for this server alone.`,
+  `        return None`,
+  ``,
+  `opener = urllib.request.build_opener(Refusing)`,
+];
