@@ -154,8 +154,8 @@ export function createMarket(services: readonly Service[]): Handlers {
     endSubscription: ({ params: { subscriptionId }, body: { reason } }) => {
       const found = subscriptions.find(({ id }) => id === subscriptionId);
       if (found === undefined) throw new Problem("NOT_FOUND", "There is no such subscription.");
+      if (found.status !== "ENDED") found.endReason = reason;
       found.status = "ENDED";
-      found.endReason = reason;
       return { status: 204 };
     },
     listServiceSubscriptions: () => {

@@ -279,7 +279,7 @@ export const SUBSCRIPTIONS_API = {
     answerMode: "none",
     summary: "End a subscription to a service as its provider",
     description:
-      "Within a second, gateways refuse its starts with `SUBSCRIPTION_ENDED` and the reason. What it has started goes on, and the subscriber still reads states, results and logs, and cancels. For good: the application may subscribe anew, while the service is offered, when its organisation has removed this one. No monthly fee is due for the days after.",
+      "Within a second, gateways refuse its starts with `SUBSCRIPTION_ENDED` and the reason. What it has started goes on, and the subscriber still reads states, results and logs, and cancels. For good: the application may subscribe anew, while the service is offered, when its organisation has removed this one. No monthly fee is due for the days after. One that was ended before stays as it is, with its first reason.",
     params: Type.Object({
       ...KeyParams.properties,
       subscriptionId: Type.String({ description: "Identifier of the subscription" }),
@@ -292,7 +292,7 @@ export const SUBSCRIPTIONS_API = {
         description: "What the subscriber is told",
       },
     ),
-    responses: { 204: { description: "Ended" } },
-    problems: ["SERVICE_NOT_FOUND", "NOT_FOUND", "CONFLICT"],
+    responses: { 204: { description: "It has ended" } },
+    problems: ["SERVICE_NOT_FOUND", "NOT_FOUND"],
   },
 } as const satisfies OperationTable;

@@ -7,6 +7,7 @@ import { send } from "../testing/browser.ts";
 import {
   createTestClient,
   createTestMember,
+  createTestPlan,
   createTestService,
   createTestUser,
 } from "../testing/fixtures.ts";
@@ -214,6 +215,26 @@ describe("a deleted organisation", () => {
     });
     const refused = await call(ada, "DELETE", `/organizations/${id}`);
     expect(refused.json().detail).toContain("1 subscription of other organisations to its services");
+  });
+
+  test("had ended the subscriptions of others, and nothing that they have started is unfinished", async () => {
+    const service = await createTestService(here, { ...ada, organisationId: id });
+    const other = await createTestUser(here);
+    await createTestPlan(here, { ...ada, organisationId: id }, service);
+    await call(ada, "POST", `/services/${service.serviceKey}/publish`, { scope: "marketplace" });
+    const client = await createTestClient(here, other, service);
+    const subscription = `/subscriptions/${client.subscriptionId}`;
+    const callOther = (method: Method, path: string, payload?: object) =>
+      call(other, method, path, payload, null);
+    const execution = await callOther("POST", `${subscription}/executions`, {});
+    const end = `/services/${service.serviceKey}${subscription}/end`;
+    expect((await call(ada, "POST", end, { reason: "Closed" })).statusCode).toBe(204);
+    const refused = await call(ada, "DELETE", `/organizations/${id}`);
+    expect(refused.json().detail).toContain("1 subscription of other organisations to its services");
+    const ids = [execution.json().id];
+    expect((await callOther("POST", "/executions/cancel", { ids })).json()).toMatchObject({ cancelled: 1 });
+    expect((await call(ada, "DELETE", `/organizations/${id}`)).statusCode).toBe(204);
+    expect((await callOther("GET", subscription)).json()).toMatchObject({ status: "ENDED", endReason: "Closed" });
   });
 
   test.each([

@@ -78,7 +78,7 @@ test("what a provider has ended starts nothing, with the reason, and what it has
   expect(tried).toMatchObject({ status: 403, body: { code: "SUBSCRIPTION_ENDED" } });
 });
 
-test("both sides read that it has ended and why; it is changed no more, and may be made anew when it was removed", async () => {
+test("both sides read that it has ended and why; it is changed no more, nor by being ended again, and may be made anew when it was removed", async () => {
   const { client } = await subscribe();
   await end(client);
   const ended = { status: "ENDED", endedAt: expect.any(String), endReason: REASON };
@@ -91,8 +91,11 @@ test("both sides read that it has ended and why; it is changed no more, and may 
       status: 409,
       body: { code: "CONFLICT" },
     });
-  expect(await end(client, "Again")).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
-  expect((await call(consumer, `GET ${path}`)).body["endReason"]).toBe(REASON);
+  const first = (await call(consumer, `GET ${path}`)).body;
+  const noted = await readEnds(provider);
+  expect((await end(client, "Again")).status).toBe(204);
+  expect((await call(consumer, `GET ${path}`)).body).toEqual(first);
+  expect(await readEnds(provider)).toEqual(noted);
   const wanted = { applicationId: client.applicationId, serviceKey: service.serviceKey };
   expect(await call(consumer, "POST /subscriptions", wanted)).toMatchObject({
     status: 409,

@@ -1,7 +1,6 @@
-import { Problem } from "@platform/contract/problems";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { RunStatement } from "../postgres/database.ts";
-import { noteAudit } from "./audit/trail.ts";
+import { noteAudit, noteUnchanged } from "./audit/trail.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 
 /** A subscription that the provider of its service ends. */
@@ -16,9 +15,8 @@ export interface EndedByProvider {
 
 /**
  * Ends a subscription to a service of the organisation: it starts nothing any more, and what it has started goes on. Changing its row waits
- * for the starts before it (executions/ended-owners.ts). False: the service has no such active subscription.
- *
- * @throws Problem CONFLICT: it was ended before
+ * for the starts before it (executions/ended-owners.ts). One that was ended before stays as it is, with the reason that the subscriber has
+ * read: a request may come twice. False: the service has no such subscription.
  */
 export async function endAsProvider(run: RunStatement, ended: EndedByProvider): Promise<boolean> {
   const { organisationId, serviceKey, id, reason } = ended;
@@ -29,7 +27,10 @@ export async function endAsProvider(run: RunStatement, ended: EndedByProvider): 
     values: [organisationId, serviceKey, id],
   });
   if (found === undefined) return false;
-  if (found.hasEnded) throw new Problem("CONFLICT", "The subscription was ended before.");
+  if (found.hasEnded) {
+    noteUnchanged();
+    return true;
+  }
   // In the log of the provider alone: an entry names its actor and their address, which are not the subscriber's business.
   noteAudit({ changes: [{ field: "reason", before: null, after: reason }] });
   await run({

@@ -99,7 +99,7 @@ export interface SubscriptionStore {
     called: { readonly serviceKey: string; readonly version: string },
     page: PageRequest,
   ) => Promise<Page<VersionCallerRecord>>;
-  /** False when the service of the organisation has no such active subscription. @throws Problem as `endAsProvider` */
+  /** False when the service of the organisation has no such subscription. */
   readonly endAsProvider: (ended: EndedByProvider) => Promise<boolean>;
   /** False when there was no such active subscription. */
   readonly cancel: (organisationId: string, id: string) => Promise<boolean>;

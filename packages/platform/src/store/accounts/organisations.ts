@@ -20,7 +20,7 @@ export interface DeletionObstacles {
   readonly executions: number;
   /** Unfinished. */
   readonly builds: number;
-  /** Of other organisations, to its services. */
+  /** Of other organisations, to its services. One that was ended counts while what it has started is unfinished. */
   readonly subscriptions: number;
 }
 
@@ -137,7 +137,9 @@ async function readObstacles(run: RunStatement, id: string): Promise<DeletionObs
         (select count(*)::int from build b join service s on s.key = b.service_key
           where s.organisation_id = $1 and b.status in ('PENDING', 'RUNNING')) as builds,
         (select count(*)::int from subscription b join service s on s.key = b.service_key
-          where s.organisation_id = $1 and b.cancelled_at is null and b.application_id not in (${APPLICATIONS})) as subscriptions
+          where s.organisation_id = $1 and b.cancelled_at is null and b.application_id not in (${APPLICATIONS})
+            and (b.ended_at is null or exists (
+              select 1 from execution e where e.owner_id = b.id and e.status in ('PENDING', 'RUNNING')))) as subscriptions
       from organisation o where o.id = $1`,
     values: [id],
   });
