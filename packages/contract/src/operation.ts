@@ -67,6 +67,8 @@ export interface Operation {
   readonly audit: string | null;
   readonly rate: RateClass;
   readonly bodyMode: BodyMode;
+  /** Of a body of mode `json`: numbers that a double would change reach the handler as `ExactNumber`; the schema sees doubles. */
+  readonly keepsDigits?: true;
   /** For clients of OAuth: the body may also be a form, whose fields are strings, and refusals have `error`. */
   readonly acceptsForm?: true;
   /**

@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import type { Listing } from "@platform/contract/platform-api/marketplace";
 import { isRecord } from "@platform/engine/base/json";
 import { defineCommand } from "../base/command.ts";
@@ -151,7 +152,8 @@ async function readExample({ directory }: CommandContext, path: string): Promise
 
 function parseJson(path: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Whoever tries it sends the numbers that stand in the file.
+    return parseExactNumbers(text);
   } catch (error) {
     throw new UserError("INPUT_INVALID", `The file '${path}' is not JSON.`, { cause: error });
   }

@@ -1,3 +1,4 @@
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import { OVERLAPS } from "@platform/contract/platform-api/schedules";
 import type { Schedule, ScheduleDetails, ScheduleRun } from "@platform/contract/platform-api/schedules";
 import { isRecord } from "@platform/engine/base/json";
@@ -254,7 +255,7 @@ async function findSchedule(client: PlatformClient, wanted: string): Promise<Sch
 
 /** Of texts that are known to be JSON objects. */
 function readBody(json: string): Record<string, unknown> {
-  const body: unknown = JSON.parse(json);
+  const body = parseExactNumbers(json);
   return isRecord(body) ? { ...body } : {};
 }
 

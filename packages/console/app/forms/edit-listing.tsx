@@ -1,3 +1,4 @@
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import { MARKETPLACE_API } from "@platform/contract/platform-api/marketplace";
 import type { Listing } from "@platform/contract/platform-api/marketplace";
 import type { VersionDetails } from "@platform/contract/platform-api/services";
@@ -93,7 +94,7 @@ function toListing({ contact, description, exampleInput, ...values }: FormValues
 function readJson(text: unknown): unknown {
   if (typeof text !== "string" || text.trim() === "") return null;
   try {
-    return JSON.parse(text) as unknown;
+    return parseExactNumbers(text);
   } catch {
     return text;
   }

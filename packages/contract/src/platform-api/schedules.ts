@@ -181,6 +181,7 @@ export const SCHEDULES_API = {
     summary: "Create a schedule",
     description:
       "From the next occurrence on, each one starts an execution, exactly once: a job of a service, or an execution of a subscription. It is refused as any start is, and the schedule goes on; one that could never start anything is paused after five refusals.",
+    keepsDigits: true,
     body: Type.Object(
       { name: Name, cron: CronText, target: Target, ...GIVEN },
       {
@@ -210,6 +211,7 @@ export const SCHEDULES_API = {
     summary: "Change a schedule, pause or resume it",
     description:
       "What is left out stays. Jobs are started with the rights of who has changed the schedule last. What was due while it was paused is not started.",
+    keepsDigits: true,
     body: Type.Object(
       {
         name: Type.Optional(Name),

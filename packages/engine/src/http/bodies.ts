@@ -2,7 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { MAX_BATCH_BYTES } from "@platform/contract/batch";
 import { BODY_TYPES, FORM_TYPE } from "@platform/contract/operation";
-import type { BodyMode } from "@platform/contract/operation";
+import type { BodyMode, Operation } from "@platform/contract/operation";
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import { Problem } from "@platform/contract/problems";
 import { isDeeperThan } from "../base/json.ts";
 import { readCounted, refuseLarger } from "./body-room.ts";
@@ -12,6 +13,8 @@ import { MAX_BODY_BYTES } from "../executions/start-body.ts";
 /** Deeper than any schema of an operation; start bodies, which are read as bytes, have a bound of their own. */
 const MAX_BODY_DEPTH = 32;
 const NO_BYTES = new Uint8Array();
+/** The JSON text that was parsed; null: nothing was. */
+const TEXT = "bodyText";
 
 /**
  * Makes all routes of a scope read their bodies in this mode; other media types are refused with 415.
@@ -32,8 +35,10 @@ export function readBodiesAs(
       return;
     case "json":
     case "optional":
-      scope.addContentTypeParser(BODY_TYPES.json, { parseAs: "string" }, (_request, body, done) => {
+      scope.decorateRequest(TEXT, null);
+      scope.addContentTypeParser(BODY_TYPES.json, { parseAs: "string" }, (request, body, done) => {
         try {
+          request.setDecorator(TEXT, String(body));
           done(null, parseJson(String(body)));
         } catch (error) {
           done(error instanceof Problem ? error : new Problem("INVALID_JSON", undefined, { cause: error }));
@@ -75,14 +80,19 @@ export function readBodiesAs(
   }
 }
 
-/** The `body` that a handler gets for a request that was read in this mode. */
-export function pickBody(request: FastifyRequest, mode: BodyMode): unknown {
-  switch (mode) {
+/** The `body` that the handler of this operation gets for a request that was read in its mode. */
+export function pickBody(
+  request: FastifyRequest,
+  { bodyMode, keepsDigits }: Pick<Operation, "bodyMode" | "keepsDigits">,
+): unknown {
+  switch (bodyMode) {
     case "none":
       return undefined;
     case "json":
-    case "optional":
-      return request.body;
+    case "optional": {
+      const text = keepsDigits ? request.getDecorator<string | null>(TEXT) : null;
+      return text === null ? request.body : parseExactNumbers(text);
+    }
     case "raw":
     case "batch":
       return request.body ?? NO_BYTES;
@@ -90,7 +100,7 @@ export function pickBody(request: FastifyRequest, mode: BodyMode): unknown {
     case "file":
       return request.raw;
     default:
-      return mode satisfies never;
+      return bodyMode satisfies never;
   }
 }
 

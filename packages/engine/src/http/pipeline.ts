@@ -248,7 +248,7 @@ function createHandler<C>(
     const given = {
       params: request.params as undefined,
       query: request.query as undefined,
-      body: pickBody(request, bodyMode) as undefined,
+      body: pickBody(request, operation) as undefined,
       caller,
       http: request,
       reply,

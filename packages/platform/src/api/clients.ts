@@ -37,17 +37,22 @@ export function createClientHandlers({
     downloadClient: async ({ caller, params }) => {
       const { language } = params;
       const found = await find(caller, params);
-      const made = await clientPackages.getClient(caller, withoutExactNumbers(found), language);
+      const made = await clientPackages.getClient(caller, toGenerated(found), language);
       const name = `${found.service}-${found.version}-${language}.zip`;
       return { status: 200, body: { content: toContent(made), type: "application/zip", name } };
     },
     downloadOpenApi: async ({ caller, params }) => {
       const found = await find(caller, params);
-      const made = clientPackages.getOpenApi(withoutExactNumbers(found));
+      const made = clientPackages.getOpenApi(toGenerated(found));
       const name = `${found.service}-${found.version}-openapi.json`;
       return { status: 200, body: { content: toContent(made), type: "application/json", name } };
     },
   };
+}
+
+/** Generators work with the numbers of schemas; the example is written as it is. */
+function toGenerated({ exampleInput, ...found }: ClientVersionRecord): ClientVersionRecord {
+  return { ...withoutExactNumbers(found), exampleInput };
 }
 
 function toContent({ hash, content }: { readonly hash: string; readonly content: Buffer }) {

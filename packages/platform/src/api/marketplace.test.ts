@@ -117,6 +117,26 @@ describe("a listing", () => {
     });
   });
 
+  test("keeps the digits of its example, and takes none that cannot be stored", async () => {
+    const service = await createTestService(instance, provider, "exact");
+    const path = `/services/${service.serviceKey}/listing`;
+    const put = async (data: string) =>
+      await instance.api.inject({
+        method: "PUT",
+        url: `/api${path}`,
+        headers: {
+          "content-type": "application/json",
+          authorization: `Bearer ${provider.token}`,
+          "x-organizationid": provider.organisationId,
+        },
+        payload: `{"title": "Exact", "exampleInput": {"data": ${data}}}`,
+      });
+    const exact = '{"big":12345678901234567890,"fine":0.10000000000000000001,"list":[3]}';
+    expect((await put(exact)).body).toContain(`"exampleInput":{"data":${exact}}`);
+    for (const data of ["12345678901234567890", '{"far":1e99999}', '{"fine":1e-20000}', '{"nul":"\\u0000"}'])
+      expect([data, (await put(data)).json<{ code: string }>().code]).toEqual([data, "INVALID_INPUT"]);
+  });
+
   test.each([
     ["no title", { summary: "x" }],
     ["a blank title", { title: "  " }],

@@ -42,6 +42,27 @@ const createId = async (over: object = {}) => String((await create(over)).body["
 const count = async (condition: string, ...values: readonly unknown[]) =>
   (await scene.home.database.query({ text: `select 1 from ${condition}`, values })).length;
 
+test("a schedule sends the digits that it was given, and shows them", async () => {
+  const sent = '{"data":{"n":12345678901234567890,"far":1e400}}';
+  const answer = await here.api.inject({
+    method: "POST",
+    url: "/api/schedules",
+    headers: {
+      "content-type": "application/json",
+      authorization: `Bearer ${owner.token}`,
+      "x-organizationid": owner.organisationId,
+    },
+    payload: JSON.stringify(given({ body: "-" })).replace('"-"', sent),
+  });
+  expect(answer.statusCode).toBe(201);
+  expect(answer.body).toContain(`"body":${sent}`);
+  const [stored] = await scene.home.database.query<{ readonly body: string }>({
+    text: "select body from schedule where id = $1",
+    values: [answer.json<{ id: string }>().id],
+  });
+  expect(stored?.body).toBe(sent);
+});
+
 test("a schedule is what was given, with defaults, and says when it is due five times", async () => {
   const { status, body } = await create({ timeZone: "Europe/Berlin" });
   expect(status).toBe(201);

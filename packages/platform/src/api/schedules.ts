@@ -10,6 +10,7 @@ import { DATA_POOLS_API } from "@platform/contract/platform-api/data-pools";
 import { MAX_SCHEDULE_BODY_BYTES } from "@platform/contract/platform-api/schedules";
 import { Problem } from "@platform/contract/problems";
 import { isRecord } from "@platform/engine/base/json";
+import { parseExactNumbers } from "@platform/contract/exact-number";
 import { acceptStartBody } from "@platform/engine/executions/start-body";
 import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
@@ -213,7 +214,7 @@ function toTargetBody({ serviceKey, version, subscriptionId }: StoredTarget): Sc
 }
 
 function toDetails(schedule: ScheduleRecord): ScheduleDetails {
-  const body: unknown = JSON.parse(schedule.body);
+  const body = parseExactNumbers(schedule.body);
   if (!isRecord(body)) throw new Error("The body of a schedule is no object.");
   return { ...toScheduleBody(schedule), body, nextTimes: listTimes(schedule) };
 }

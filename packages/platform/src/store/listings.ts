@@ -2,6 +2,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../postgres/database.ts";
 import { noteUnchanged } from "./audit/trail.ts";
 import { selectMilliseconds } from "./base/columns.ts";
+import { readExact } from "./base/exact.ts";
 import { refuseStale } from "./base/stale.ts";
 import { lockService } from "./plans.ts";
 
@@ -19,6 +20,7 @@ export interface ListingTerms {
   readonly contact: string | null;
   /** A data URL. */
   readonly icon: string | null;
+  /** With all digits of its numbers (`ExactNumber`). */
   readonly exampleInput: ExampleInput | null;
   /** Markdown; null: that of the latest version is shown. */
   readonly description: string | null;
@@ -58,7 +60,7 @@ export interface ListingStore {
 export const SHOWN_COLUMNS = `coalesce(l.title, s.name) as title, coalesce(l.summary, '') as summary,
   coalesce(l.tags, '{}') as tags, l.icon`;
 
-const COLUMNS = `${SHOWN_COLUMNS}, l.contact, l.example_input as "exampleInput", l.description,
+const COLUMNS = `${SHOWN_COLUMNS}, l.contact, l.example_input::text as "exampleInput", l.description,
   coalesce(l.shares_figures, false) as "sharesFigures", coalesce(l.revision, 0) as revision, ${selectMilliseconds("l.changed_at")} as "changedAt"`;
 
 /** The store of listings in PostgreSQL. */
@@ -76,13 +78,14 @@ async function findListing(
   serviceKey: string,
 ): Promise<ListingRecord | null> {
   if (!isUuid(serviceKey)) return null;
-  const [row] = await run<ListingRecord>({
+  const [row] = await run<Omit<ListingRecord, "exampleInput"> & { readonly exampleInput: string | null }>({
     text: `select ${COLUMNS} from service s left join listing l on l.service_key = s.key
       where s.key = $1 and s.organisation_id = $2`,
     values: [serviceKey, organisationId],
     idempotent: true,
   });
-  return row ?? null;
+  if (row === undefined) return null;
+  return { ...row, exampleInput: readExact(row.exampleInput) as ExampleInput | null };
 }
 
 async function putListing(
