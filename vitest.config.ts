@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SECOND } from "@platform/engine/base/time";
 import { findChromium } from "./tools/chromium.ts";
+import { LongestFirst } from "./tools/longest-first.ts";
 import { findS3Server } from "./tools/s3-server.ts";
 
 /**
@@ -25,6 +26,7 @@ const S3_STORIES = ["data-pools", "result-files", "retention"];
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

@@ -103,14 +103,13 @@ export class Walker {
 
   /** Dialogs and menus, each once a route. */
   async #openEach(path: string, pattern: string, where: Locator): Promise<void> {
-    const openers = where.locator(
-      "button:is([aria-haspopup=dialog], [aria-haspopup=menu], [aria-haspopup=listbox]):not([aria-disabled=true])",
-    );
-    for (const opener of await openers.all()) {
-      const name = ((await opener.getAttribute("aria-label")) ?? (await opener.textContent()) ?? "").trim();
-      const role = (await opener.getAttribute("aria-haspopup")) ?? "";
-      if (!(await opener.isVisible()) || this.#isSeen(`${pattern} ${name} ${role}`)) continue;
-      await opener.click();
+    for (const { name, role, place } of await listOpeners(where)) {
+      if (this.#isSeen(`${pattern} ${name} ${role}`)) continue;
+      // What ends while one looks takes its buttons away.
+      const same = (await listOpeners(where)).filter((one) => one.name === name && one.role === role);
+      const opener = same.find((one) => one.place === place) ?? same[0];
+      if (opener === undefined) continue;
+      await where.locator(OPENERS).nth(opener.place).click();
       await this.#lookAtOverlay(`${path} ${name}`, this.#page.getByRole(role as "dialog" | "menu").last());
     }
   }
@@ -171,6 +170,20 @@ export class Walker {
   #settle(): Promise<void> {
     return waitUntilSettled(this.#page, this.#pending);
   }
+}
+
+const OPENERS =
+  "button:is([aria-haspopup=dialog], [aria-haspopup=menu], [aria-haspopup=listbox]):not([aria-disabled=true])";
+
+/** What opens something over the page, and can be seen, with its place among OPENERS. */
+function listOpeners(where: Locator) {
+  return where.locator(OPENERS).evaluateAll((buttons) =>
+    buttons.flatMap((button, place) => {
+      const name = (button.getAttribute("aria-label") ?? button.textContent).trim();
+      const role = button.getAttribute("aria-haspopup") ?? "";
+      return button.checkVisibility() ? [{ name, role, place }] : [];
+    }),
+  );
 }
 
 /** Names of all that can be pressed or filled, and that can be seen. */

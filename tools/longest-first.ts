@@ -1,0 +1,24 @@
+import { relative } from "node:path";
+import type { TestSpecification } from "vitest/node";
+import { BaseSequencer } from "vitest/node";
+import { REPOSITORY } from "./platform-process.ts";
+
+/** Files that take much longer than their size says, the longest first. */
+const LONGEST = ["tests/e2e/console/every-page.e2e.ts"] as const;
+
+/**
+ * Begins with the files of each project that take the longest. Of files that it has never run, Vitest takes the largest first: a small one
+ * that takes minutes would be the last, and nothing would run beside it.
+ */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
+    return [...byProject.values()].flatMap((own) => own.toSorted((one, other) => rank(one) - rank(other)));
+  }
+}
+
+function rank({ moduleId }: TestSpecification): number {
+  const path = relative(REPOSITORY, moduleId);
+  const found = LONGEST.findIndex((one) => one === path);
+  return found < 0 ? LONGEST.length : found;
+}
