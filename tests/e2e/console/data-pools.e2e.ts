@@ -85,7 +85,7 @@ async function cutParts(page: Page, cuts: Readonly<Record<string, number>>): Pro
   return sent;
 }
 
-test("a file is uploaded through a cut connection and a reload, downloaded past the page, and its Copy Text starts an execution", async () => {
+test("a file is uploaded through a cut connection and a reload, downloaded past the page, and starts an execution by its Copy Text, and where it is chosen from the pool", async () => {
   const me = await world.api<{ organization: { id: string; slug: string } }>("GET", "/me");
   const { id: organisation, slug } = me.body.organization;
   // The text, its bytes and its value are in memory at one time.
@@ -152,10 +152,22 @@ test("a file is uploaded through a cut connection and a reload, downloaded past 
   // Pages may not read the clipboard, so it is pasted.
   await input.press("ControlOrMeta+V");
   expect(JSON.parse(await input.inputValue())).toEqual({ dataRef: file?.reference });
-  await page.getByRole("button", { name: "Run", exact: true }).click();
-  await expect
-    .poll(() => page.getByRole("textbox", { name: "Result" }).textContent())
-    .toContain(`"letters": ${pad.length}`);
+  const runAndRead = async () => {
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await expect
+      .poll(() => page.getByRole("textbox", { name: "Result" }).textContent())
+      .toContain(`"letters": ${pad.length}`);
+  };
+  await runAndRead();
+
+  await open(`/o/${slug}/services/${serviceKey}/try`);
+  await page.getByRole("button", { name: "Use a file of a data pool" }).click();
+  const dialog = page.getByRole("dialog", { name: "Use a file of a data pool" });
+  await dialog.getByLabel("File", { exact: true }).selectOption(file?.fileId ?? "");
+  await dialog.getByRole("button", { name: "Use it" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(JSON.parse(await input.inputValue())).toEqual({ params: {}, dataRef: file?.reference });
+  await runAndRead();
 });
 
 test("an upload is paused and goes on, is given up at the platform too, and another file does not go on with it", async () => {

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import type { Browser } from "playwright-core";
+import type { Browser, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLocalServer } from "../../support/local-server.ts";
 import type { LocalServer } from "../../support/local-server.ts";
@@ -142,6 +142,32 @@ test("a failure has its code, what the code has said, what to do, and the log; w
   await page.getByRole("button", { name: "Cancel" }).click();
   await alert.getByText("CANCELLED", { exact: true }).waitFor();
   expect(visit.complaints).toEqual([]);
+});
+
+test("what runs goes on when the page is loaded again, and a start whose answer was cut off is no second one", async () => {
+  const visit = await openPage();
+  const { page } = visit;
+  const list = async () => (await (await fetch(`${server.url}/?limit=100`)).json()) as readonly unknown[];
+  const before = await list();
+  await page.getByRole("textbox", { name: "seconds" }).fill("3");
+  const cut = async (route: Route) => {
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route(`${server.url}/`, cut, { times: 1 });
+  await run(visit);
+  await page.getByRole("alert").waitFor();
+  await run(visit);
+  const log = page.getByRole("log");
+  await log.getByText("second 1").waitFor();
+  expect(await list()).toHaveLength(before.length + 1);
+  const id = page.getByText(/^[0-9a-f]{8}-[0-9a-f-]{27}$/u);
+  const started = await id.innerText();
+  await page.reload();
+  await log.getByText("second 1").waitFor();
+  await log.getByText("second 3").waitFor();
+  await page.getByRole("region", { name: "Result" }).waitFor();
+  expect(await id.innerText()).toBe(started);
 });
 
 test("a result that is too large to be shown is downloaded, with all that the server answers", async () => {

@@ -1,12 +1,12 @@
 import type { MarketplaceCard, MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
+import { MARKETPLACE_SORTS } from "@platform/contract/platform-api/marketplace-sorts";
+import type { MarketplaceSort } from "@platform/contract/platform-api/marketplace-sorts";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
 import { describeProvider, findListedService } from "../project/find-listed-service.ts";
 import { formatPrice, printPlans } from "./plans.ts";
-
-const SORTS = ["newest", "name", "price"] as const;
 
 /** `platform marketplace search`: reads all pages before it prints. */
 export const searchMarketplaceCommand = defineCommand({
@@ -22,7 +22,7 @@ export const searchMarketplaceCommand = defineCommand({
     sort: {
       kind: "text",
       placeholder: "order",
-      choices: SORTS,
+      choices: MARKETPLACE_SORTS,
       description:
         "By when they were made, the newest first; by title; or by the price of the cheapest plan. Absent: with words the best match first, else the newest",
     },
@@ -59,8 +59,8 @@ export const searchMarketplaceCommand = defineCommand({
   },
 });
 
-function pickSort(given: string | undefined): { readonly sort?: (typeof SORTS)[number] } {
-  const sort = SORTS.find((one) => one === given);
+function pickSort(given: string | undefined): { readonly sort?: MarketplaceSort } {
+  const sort = MARKETPLACE_SORTS.find((one) => one === given);
   return sort === undefined ? {} : { sort };
 }
 

@@ -54,6 +54,7 @@ const CONFIGURATION = {
   identityProvider: null,
   publicMarketplace: false,
   mail: false,
+  kept: { resultDays: 30, logDays: 30 },
   limits: { archiveBytes: 1, inputBytes: 1, fileBytes: 1 },
 };
 

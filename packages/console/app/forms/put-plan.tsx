@@ -74,13 +74,13 @@ function Terms({ serviceKey: key, plan, replaces, put, close }: TermsProps) {
       <TextAreaField name="description" label="Description" rows={2} />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <TextField name="currency" label="Currency" placeholder="EUR" />
-        <TextField name="monthly" label="Price of a month" placeholder="0" />
-        <TextField name="perExecution" label="Price of an execution" placeholder="0" />
-        <TextField name="perCpuSecond" label="Price of a CPU-second" placeholder="0" />
+        <TextField name="monthly" label="Price per month" placeholder="0" />
+        <TextField name="perExecution" label="Price per execution" placeholder="0" />
+        <TextField name="perCpuSecond" label="Price per CPU-second" placeholder="0" />
         <ChoiceField name="unit" label="Quotas count" options={UNITS} />
-        <NumberField name="included" label="Included in a month" min={0} />
-        <NumberField name="perMonth" label="At most in a month" min={1} />
-        <NumberField name="perMinute" label="Starts a minute" min={1} />
+        <NumberField name="included" label="Included per month" min={0} />
+        <NumberField name="perMonth" label="At most per month" min={1} />
+        <NumberField name="perMinute" label="Starts per minute" min={1} />
         <NumberField name="concurrent" label="Executions at one time" min={1} />
         <NumberField name="applications" label="Applications of an organisation" min={1} />
       </SimpleGrid>

@@ -1,13 +1,17 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
 import type { RequestRefused } from "@platform/contract/client";
 import type { StatusRecord } from "@platform/contract/execution";
 import { follow } from "../api/follow.ts";
 import type { LocalApi } from "../api/local.ts";
 import { createLogStore } from "../execution/log-store.ts";
 import type { LogLine, LogStore } from "../execution/log-store.ts";
+import { useStartKey } from "../try-it/use-start-key.ts";
+import { keepDraft, readDraft } from "../util/storage.ts";
 import { readOutcome } from "./read-outcome.ts";
 import type { Outcome } from "./read-outcome.ts";
 
+/** Under which the id of the newest execution is kept in the tab. */
+const KEPT = "local-run";
 /** Answers up to so many bytes are shown. */
 const SHOWN_BYTES = 1_048_576;
 
@@ -45,23 +49,44 @@ export function useRun(api: LocalApi, version: string): Running {
     setRefusing(version);
     setRefusal(null);
   }
+  const sendOnce = useStartKey();
   const following = useRef<AbortController | null>(null);
-  useEffect(() => () => following.current?.abort(), []);
+  /** @param record null: not known yet */
+  const followOne = (id: string, record: StatusRecord | null) => {
+    following.current?.abort();
+    const gone = new AbortController();
+    following.current = gone;
+    const log = createLogStore(requestAnimationFrame);
+    const first = record === null ? null : { record, log, outcome: null, error: null };
+    setRun(first);
+    const change = (changed: Partial<Run>) => {
+      if (gone.signal.aborted) return;
+      setRun((former) => {
+        if (former !== null) return former.log === log ? { ...former, ...changed } : former;
+        // Of an execution that is gone nothing is shown.
+        return changed.record === undefined
+          ? null
+          : { record: changed.record, log, outcome: null, error: null, ...changed };
+      });
+    };
+    void followRun(api, { id, log, signal: gone.signal, change });
+  };
+  const goOn = useEffectEvent((id: string) => followOne(id, null));
+  useEffect(() => {
+    // The page was loaded again: what it ran goes on.
+    const kept = readDraft(KEPT);
+    if (typeof kept === "string") goOn(kept);
+    return () => following.current?.abort();
+  }, []);
   const start = async (text: string) => {
     setIsStarting(true);
     setRefusal(null);
     try {
-      const record = await api.startExecution({ body: { json: text } });
-      following.current?.abort();
-      const gone = new AbortController();
-      following.current = gone;
-      const log = createLogStore(requestAnimationFrame);
-      setRun({ record, log, outcome: null, error: null });
-      const change = (changed: Partial<Run>) => {
-        if (!gone.signal.aborted)
-          setRun((former) => (former?.log === log ? { ...former, ...changed } : former));
-      };
-      void followRun(api, { id: record.id, log, signal: gone.signal, change });
+      const record = await sendOnce(text, (idempotencyKey) =>
+        api.startExecution({ body: { json: text }, idempotencyKey }),
+      );
+      keepDraft(KEPT, record.id);
+      followOne(record.id, record);
     } catch (error) {
       setRefusal(error);
     }

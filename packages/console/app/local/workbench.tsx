@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useState } from "react";
 import { toLocalCurl, toLocalPython } from "@platform/contract/snippets/local";
 import type { LocalTry } from "@platform/contract/local-try";
@@ -7,11 +7,8 @@ import type { LocalApi } from "../api/local.ts";
 import { findBodyFault } from "../schema-form/find-body-fault.ts";
 import { InputEditor } from "../schema-form/input-editor.tsx";
 import type { Unfinished } from "../schema-form/schema-fields.tsx";
-import { ChoiceTabs } from "../ui/choice-tabs.tsx";
-import { Code } from "../ui/code.tsx";
+import { SameElsewhere } from "../try-it/same-elsewhere.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { SaveBody } from "../ui/save-body.tsx";
-import { showJson } from "../util/show-json.ts";
 import { composeExample } from "./compose-example.ts";
 import { RunPanel } from "./run-panel.tsx";
 import { TypeHints } from "./type-hints.tsx";
@@ -100,39 +97,14 @@ const LANGUAGES = [
   { label: "Python", language: "python", what: "Python program", write: toLocalPython },
 ] as const;
 
-interface ElsewhereProps {
-  readonly text: string;
-  readonly schema: LocalTry["inputSchema"];
-}
-
 /** The same start as programs, and what the input may be. */
-function Elsewhere({ text, schema }: ElsewhereProps) {
+function Elsewhere({ text, schema }: { readonly text: string; readonly schema: LocalTry["inputSchema"] }) {
   const call = { url: `${globalThis.location.origin}/`, body: text };
+  const programs = LANGUAGES.map(({ write, ...program }) => ({ ...program, write: () => write(call) }));
   return (
     <section className="local-part local-elsewhere" aria-labelledby="elsewhere-title">
       <h2 id="elsewhere-title">The same elsewhere</h2>
-      <ChoiceTabs
-        label="The same elsewhere"
-        choices={[
-          ...LANGUAGES.map(({ label, language, what, write }) => ({
-            label,
-            content: () => (
-              <Stack gap="xs" align="stretch">
-                <Code text={write(call)} language={language} what={what} />
-                <SaveBody text={text} />
-              </Stack>
-            ),
-          })),
-          ...(schema === null
-            ? []
-            : [
-                {
-                  label: "Schema",
-                  content: () => <Code text={showJson(schema)} language="json" what="Schema of the input" />,
-                },
-              ]),
-        ]}
-      />
+      <SameElsewhere programs={programs} text={text} inputSchema={schema} />
     </section>
   );
 }

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { MARKETPLACE_SORTS } from "@platform/contract/platform-api/marketplace-sorts";
 import { pages, q } from "../api/queries.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { organisation } from "./root.ts";
@@ -7,7 +8,7 @@ const marketplaceSearch = search({
   q: text(),
   tag: text(),
   price: oneOf("free"),
-  sort: oneOf("newest", "name", "price"),
+  sort: oneOf(...MARKETPLACE_SORTS),
 });
 const entrySearch = search({
   tab: oneOf("description", "plans", "schemas", "versions", "clients"),

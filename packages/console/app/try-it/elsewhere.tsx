@@ -1,14 +1,10 @@
-import { Stack } from "@mantine/core";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import { toCurl, toJava, toJavaScript, toPython } from "@platform/contract/snippets/requests";
 import type { ShownRequest } from "@platform/contract/snippets/requests";
 import { API_PATH } from "../api/client.ts";
 import { useOrganisation } from "../api/scope.tsx";
-import { ChoiceTabs } from "../ui/choice-tabs.tsx";
-import { Code } from "../ui/code.tsx";
-import { SaveBody } from "../ui/save-body.tsx";
 import type { Schema } from "../util/json-schema.ts";
-import { showJson } from "../util/show-json.ts";
+import { SameElsewhere } from "./same-elsewhere.tsx";
 
 const LANGUAGES = [
   { label: "curl", language: "bash", what: "curl command", write: toCurl },
@@ -39,35 +35,6 @@ export function Elsewhere({ start: { op, request }, text, inputSchema }: Elsewhe
     request: { ...request, body: { json: text } },
     headers: { "X-OrganizationId": id },
   };
-  return (
-    <ChoiceTabs
-      label="The same elsewhere"
-      choices={[
-        { label: "Schema", content: () => <InputSchema of={inputSchema} /> },
-        ...LANGUAGES.map(({ label, language, what, write }) => ({
-          label,
-          content: () => (
-            <Stack gap="xs" align="stretch">
-              <Code text={write(asked)} language={language} what={what} />
-              <SaveBody text={text} />
-            </Stack>
-          ),
-        })),
-      ]}
-    />
-  );
-}
-
-function InputSchema({ of: schema }: { readonly of: Schema | null }) {
-  return (
-    <Code
-      text={
-        schema === null
-          ? "run has no type hints: any object is taken. With type hints, there would be a schema."
-          : showJson(schema)
-      }
-      language={schema === null ? "text" : "json"}
-      what="Schema of the input"
-    />
-  );
+  const programs = LANGUAGES.map(({ write, ...program }) => ({ ...program, write: () => write(asked) }));
+  return <SameElsewhere programs={programs} text={text} inputSchema={inputSchema} />;
 }

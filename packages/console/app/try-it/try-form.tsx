@@ -1,7 +1,6 @@
 import { Button, Group, SimpleGrid, Stack } from "@mantine/core";
 import { useRef, useState } from "react";
 import type { ReactNode } from "react";
-import { RequestRefused } from "@platform/contract/client";
 import type { RawJson } from "@platform/contract/client";
 import { explainError } from "../api/explain-error.ts";
 import { q, useFetched } from "../api/queries.ts";
@@ -11,9 +10,10 @@ import type { Unfinished } from "../schema-form/schema-fields.tsx";
 import { Can } from "../ui/can.tsx";
 import { Failure } from "../ui/failure.tsx";
 import type { Schema } from "../util/json-schema.ts";
-import { createKey } from "../util/keys.ts";
 import { Elsewhere } from "./elsewhere.tsx";
 import type { ShownStart } from "./elsewhere.tsx";
+import { PickFile } from "./pick-file.tsx";
+import { useStartKey } from "./use-start-key.ts";
 
 /** How a form starts executions: as a job, or as an application. */
 interface Start extends ShownStart {
@@ -65,6 +65,15 @@ export function TryForm({ start, first, example, inputSchema, onStarted, ...show
           unfinished={unfinished}
           keepUnfinished={keepUnfinished}
         />
+        <PickFile
+          text={text}
+          change={(next) => {
+            setText(next);
+            keepUnfinished(new Map());
+            forget();
+          }}
+          isReady={fault === null}
+        />
         {error !== null && fields.length === 0 && (show.explain?.(error) ?? <Failure error={error} />)}
         <Group justify="flex-end">
           <Button
@@ -97,24 +106,19 @@ export function TryForm({ start, first, example, inputSchema, onStarted, ...show
   );
 }
 
-/** Starts one where Run is pressed twice; what was sent and never answered is the same start when it is sent again. */
+/** Starts one where Run is pressed twice. */
 function useStart({ run }: Start, onStarted: TryFormProps["onStarted"]) {
   const [error, setError] = useState<unknown>(null);
-  const [unanswered, setUnanswered] = useState<{ readonly text: string; readonly key: string } | null>(null);
+  const sendOnce = useStartKey();
   const isBusy = useRef(false);
   const send = async (text: string) => {
     if (isBusy.current) return;
     isBusy.current = true;
-    const sent = unanswered?.text === text ? unanswered : { text, key: createKey() };
     setError(null);
-    setUnanswered(sent);
     try {
-      const { id } = await run({ body: { json: text }, idempotencyKey: sent.key });
-      setUnanswered(null);
+      const { id } = await sendOnce(text, (idempotencyKey) => run({ body: { json: text }, idempotencyKey }));
       await onStarted(id);
     } catch (refused) {
-      // Of a failure of the platform it is not known whether it has started something.
-      if (refused instanceof RequestRefused && refused.status < 500) setUnanswered(null);
       setError(refused);
     }
     isBusy.current = false;

@@ -5,6 +5,7 @@ import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { VISIBLE } from "../visible-text.ts";
 import { KeyParams, READS, Replaces, ServiceKey, ServiceName, VersionNumber, WRITES } from "./common.ts";
+import { MARKETPLACE_SORTS } from "./marketplace-sorts.ts";
 import { PlanSchema, PricesSchema } from "./plans.ts";
 import { ExampleInput, Publication } from "./services.ts";
 
@@ -39,7 +40,7 @@ const Details = {
     Type.String({ maxLength: 200, pattern: "^(https://[^\\s<>\"']+|[^\\s<>\"'@]+@[^\\s<>\"'@]+)$" }),
     { description: "Whom to ask: an email address or an https URL; null: nobody is named" },
   ),
-  exampleInput: Nullable(ExampleInput, { description: "The body of a start to try; null: none" }),
+  exampleInput: Nullable(ExampleInput, { description: "The body of a start to try, at most 64 KB; null: none" }),
 };
 
 const SharesFigures = Type.Boolean({
@@ -229,6 +230,7 @@ export const MARKETPLACE_API = {
     description:
       "Replaces all of it; seen at once where the service is published. The same listing changes nothing. CONFLICT: `revision` is given and is not the newest one, so another change came first.",
     params: KeyParams,
+    keepsDigits: true,
     body: PutListingSchema,
     responses: { 200: { description: "Written", schema: ListingSchema } },
     problems: ["SERVICE_NOT_FOUND", "CONFLICT"],
@@ -253,7 +255,7 @@ export const MARKETPLACE_API = {
         StringEnum(["free"], { description: "free: only services that have a plan without any price" }),
       ),
       sort: Type.Optional(
-        StringEnum(["newest", "name", "price"], {
+        StringEnum(MARKETPLACE_SORTS, {
           description:
             "newest: by when the service was made; name: by title, in lower case and byte by byte; price: by `priceFrom`, what is free or needs no plan first, then by currency and amounts",
         }),

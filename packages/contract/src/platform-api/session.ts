@@ -31,6 +31,16 @@ const ConfigurationSchema = Type.Object(
       },
       { title: "ConfigurationLimits", description: "Limits of this platform in bytes" },
     ),
+    kept: Type.Object(
+      {
+        resultDays: Type.Integer({ description: "Of results" }),
+        logDays: Type.Integer({ description: "Of logs" }),
+      },
+      {
+        title: "ConfigurationKept",
+        description: "For how many days executions are kept after their end, where the service does not say",
+      },
+    ),
   },
   { title: "Configuration", description: "What a client has to know before anybody signs in" },
 );

@@ -7,12 +7,13 @@ import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Identity } from "../accounts/identity.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { readClientAddress } from "../base/client-address.ts";
+import type { KeptByPlatform } from "./marketplace.ts";
 import { createExternalSignInHandlers } from "./external-sign-in.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import { startSession } from "./start-session.ts";
 
 /** What the handlers work with. */
-export interface SessionDeps {
+export interface SessionDeps extends Pick<KeptByPlatform, "retentionDays" | "logRetentionDays"> {
   readonly identity: Identity;
   readonly cookie: SessionCookie;
   /** For what the browser brings back from an identity provider. */
@@ -97,7 +98,7 @@ async function signIn(
 }
 
 function describeConfiguration(deps: SessionDeps) {
-  const { identity, version, gatewayUrl, maxArchiveBytes, maxFileBytes } = deps;
+  const { identity, version, gatewayUrl, maxArchiveBytes, maxFileBytes, retentionDays, logRetentionDays } = deps;
   return {
     productName: "Platform",
     version,
@@ -107,6 +108,7 @@ function describeConfiguration(deps: SessionDeps) {
     publicMarketplace: false,
     mail: identity.sendsMail,
     limits: { archiveBytes: maxArchiveBytes, inputBytes: MAX_INPUT_BYTES, fileBytes: maxFileBytes },
+    kept: { resultDays: retentionDays, logDays: Math.min(logRetentionDays, retentionDays) },
   };
 }
 

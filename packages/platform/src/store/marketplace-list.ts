@@ -1,3 +1,4 @@
+import type { MarketplaceSort } from "@platform/contract/platform-api/marketplace-sorts";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
@@ -15,7 +16,7 @@ export interface MarketplaceSearch extends PageRequest {
   /** Only what has a plan that costs nothing. */
   readonly isFree?: boolean;
   /** Absent: with words the best match first, else the newest. */
-  readonly sort?: "newest" | "name" | "price" | undefined;
+  readonly sort?: MarketplaceSort | undefined;
 }
 
 const MAX_WORDS = 10;
@@ -78,7 +79,7 @@ const amount = (column: string): SortKey => ({
   isOne: (text) => /^[0-9]{1,9}(\.[0-9]{1,6})?$/u.test(text),
 });
 
-const ORDERS: Readonly<Record<NonNullable<MarketplaceSearch["sort"]> | "match", Order>> = {
+const ORDERS: Readonly<Record<MarketplaceSort | "match", Order>> = {
   match: {
     keys: [{ sql: `ts_rank(${SEARCHED}, to_tsquery('simple', $2))::float8`, type: "float8", isOne: isRank }],
     direction: "desc",

@@ -1,6 +1,7 @@
 import { Button, Checkbox, Group, Pill, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue } from "react";
+import { MARKETPLACE_SORTS } from "@platform/contract/platform-api/marketplace-sorts";
 import { pages, useLoadedPages } from "../../api/queries.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
@@ -97,15 +98,13 @@ function Order() {
       value={chosen ?? byItself}
       allowDeselect={false}
       onChange={(order) => {
-        const next = SORTS.find((one) => one === order && one !== byItself);
+        const next = MARKETPLACE_SORTS.find((one) => one === order && one !== byItself);
         choose(next);
         setSearch({ sort: next });
       }}
     />
   );
 }
-
-const SORTS = ["newest", "name", "price"] as const;
 
 function NothingOffered() {
   return (

@@ -16,6 +16,8 @@ import { PUBLICATION_WORDS } from "./publication.ts";
 export function Overview({ service }: { readonly service: Service }) {
   const { slug: org } = useOrganisation();
   const { key, latestVersion } = service;
+  const kept = useFetched(q("getConfiguration", {})).data?.kept;
+  const resultDays = service.resultDays ?? kept?.resultDays;
   return (
     <Stack>
       <Facts
@@ -33,8 +35,11 @@ export function Overview({ service }: { readonly service: Service }) {
               </AppLink>
             ),
           "Who can subscribe": PUBLICATION_WORDS[service.publication ?? "none"],
-          "Results are kept": formatDays(service.resultDays),
-          "Logs are kept": formatDays(service.logDays),
+          "Results are kept": sayKept(service.resultDays, resultDays),
+          "Logs are kept": sayKept(
+            service.logDays,
+            kept === undefined ? undefined : Math.min(kept.logDays, resultDays ?? kept.logDays),
+          ),
           Created: <Time at={service.createdAt} />,
         }}
       />
@@ -70,6 +75,9 @@ function Readme({ serviceKey, version }: { readonly serviceKey: string; readonly
   return <Markdown text={data.readme} />;
 }
 
-function formatDays(days: number | null): string {
-  return days === null ? "as the operator sets" : `for ${days} ${days === 1 ? "day" : "days"}`;
+/** @param own days that the service says; null: it says none @param platform days otherwise; undefined: not known yet */
+function sayKept(own: number | null, platform: number | undefined): string {
+  const days = own ?? platform;
+  if (days === undefined) return "as the operator sets";
+  return `for ${days} ${days === 1 ? "day" : "days"}${own === null ? ", as the operator sets" : ""}`;
 }
