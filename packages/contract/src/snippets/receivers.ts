@@ -64,7 +64,7 @@ async function receive(request, response) {
   let body = Buffer.alloc(0);
   for await (const part of request) {
     body = Buffer.concat([body, part]);
-    if (body.length > ${MOST}) throw new Error("The body is too large.");
+    if (body.length > ${MOST}) return response.writeHead(413, { Connection: "close" }).end();
   }
   const isGenuine = verify(request.headers, body);
   response.writeHead(isGenuine ? 204 : 403).end();
