@@ -12,8 +12,11 @@ const LONGEST = ["tests/e2e/console/every-page.e2e.ts"] as const;
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
-    return [...byProject.values()].flatMap((own) => own.toSorted((one, other) => rank(one) - rank(other)));
+    const sorted = await super.sort(files);
+    const projects = new Set(sorted.map(({ project }) => project.name));
+    return [...projects].flatMap((name) =>
+      sorted.filter(({ project }) => project.name === name).toSorted((one, other) => rank(one) - rank(other)),
+    );
   }
 }
 

@@ -81,6 +81,12 @@ async function openPage(options: Parameters<typeof openVisit>[2] = {}): Promise<
 const save = (program: string) => writeFile(join(project, "src/program.py"), program);
 const run = ({ page }: Visit) => page.getByRole("button", { name: "Run", exact: true }).click();
 
+/** The server gets a request, and its answer never arrives. */
+async function cut(route: Route): Promise<void> {
+  await route.fetch();
+  await route.abort();
+}
+
 /** Browsers note each refusal of a start as an error. */
 const withoutRefusals = ({ complaints }: Visit) =>
   complaints.filter((words) => !words.includes("(Bad Request)"));
@@ -150,10 +156,6 @@ test("what runs goes on when the page is loaded again, and a start whose answer 
   const list = async () => (await (await fetch(`${server.url}/?limit=100`)).json()) as readonly unknown[];
   const before = await list();
   await page.getByRole("textbox", { name: "seconds" }).fill("3");
-  const cut = async (route: Route) => {
-    await route.fetch();
-    await route.abort();
-  };
   await page.route(`${server.url}/`, cut, { times: 1 });
   await run(visit);
   await page.getByRole("alert").waitFor();

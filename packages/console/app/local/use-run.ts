@@ -51,25 +51,9 @@ export function useRun(api: LocalApi, version: string): Running {
   }
   const sendOnce = useStartKey();
   const following = useRef<AbortController | null>(null);
-  /** @param record null: not known yet */
   const followOne = (id: string, record: StatusRecord | null) => {
     following.current?.abort();
-    const gone = new AbortController();
-    following.current = gone;
-    const log = createLogStore(requestAnimationFrame);
-    const first = record === null ? null : { record, log, outcome: null, error: null };
-    setRun(first);
-    const change = (changed: Partial<Run>) => {
-      if (gone.signal.aborted) return;
-      setRun((former) => {
-        if (former !== null) return former.log === log ? { ...former, ...changed } : former;
-        // Of an execution that is gone nothing is shown.
-        return changed.record === undefined
-          ? null
-          : { record: changed.record, log, outcome: null, error: null, ...changed };
-      });
-    };
-    void followRun(api, { id, log, signal: gone.signal, change });
+    following.current = watch(api, id, record, setRun);
   };
   const goOn = useEffectEvent((id: string) => followOne(id, null));
   useEffect(() => {
@@ -103,6 +87,32 @@ export function useRun(api: LocalApi, version: string): Running {
     },
     forgetRefusal: () => setRefusal(null),
   };
+}
+
+/**
+ * Follows one until its end, or until it is given up by what is returned.
+ *
+ * @param record null: not known yet; of an execution that is gone nothing is shown
+ */
+function watch(
+  api: LocalApi,
+  id: string,
+  record: StatusRecord | null,
+  setRun: (change: (former: Run | null) => Run | null) => void,
+): AbortController {
+  const gone = new AbortController();
+  const log = createLogStore(requestAnimationFrame);
+  const begin = (known: StatusRecord): Run => ({ record: known, log, outcome: null, error: null });
+  if (record !== null) setRun(() => begin(record));
+  const change = (changed: Partial<Run>) => {
+    if (gone.signal.aborted) return;
+    setRun((former) => {
+      if (former !== null) return former.log === log ? { ...former, ...changed } : former;
+      return changed.record === undefined ? null : { ...begin(changed.record), ...changed };
+    });
+  };
+  void followRun(api, { id, log, signal: gone.signal, change });
+  return gone;
 }
 
 interface Following {

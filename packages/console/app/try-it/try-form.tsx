@@ -49,6 +49,11 @@ export function TryForm({ start, first, example, inputSchema, onStarted, ...show
   const { data: configuration } = useFetched(q("getConfiguration", {}));
   const fault = findBodyFault(text, configuration?.limits.inputBytes ?? null);
   const fields = error === null ? [] : explainError(error).fields;
+  const replace = (next: string) => {
+    setText(next);
+    keepUnfinished(new Map());
+    forget();
+  };
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Stack>
@@ -65,24 +70,12 @@ export function TryForm({ start, first, example, inputSchema, onStarted, ...show
           unfinished={unfinished}
           keepUnfinished={keepUnfinished}
         />
-        <PickFile
-          text={text}
-          change={(next) => {
-            setText(next);
-            keepUnfinished(new Map());
-            forget();
-          }}
-          isReady={fault === null}
-        />
+        <PickFile text={text} change={replace} isReady={fault === null} />
         {error !== null && fields.length === 0 && (show.explain?.(error) ?? <Failure error={error} />)}
         <Group justify="flex-end">
           <Button
             variant="default"
-            onClick={() => {
-              setText(example);
-              keepUnfinished(new Map());
-              forget();
-            }}
+            onClick={() => replace(example)}
             disabled={text === example && unfinished.size === 0}
           >
             Example again

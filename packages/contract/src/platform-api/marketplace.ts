@@ -40,7 +40,9 @@ const Details = {
     Type.String({ maxLength: 200, pattern: "^(https://[^\\s<>\"']+|[^\\s<>\"'@]+@[^\\s<>\"'@]+)$" }),
     { description: "Whom to ask: an email address or an https URL; null: nobody is named" },
   ),
-  exampleInput: Nullable(ExampleInput, { description: "The body of a start to try, at most 64 KB; null: none" }),
+  exampleInput: Nullable(ExampleInput, {
+    description: "The body of a start to try, at most 64 KB; null: none",
+  }),
 };
 
 const SharesFigures = Type.Boolean({

@@ -7,7 +7,6 @@ import type {
 } from "@platform/contract/platform-api/marketplace";
 import { Problem } from "@platform/contract/problems";
 import { readPage } from "@platform/engine/http/paging";
-import { findExcess } from "@platform/engine/input-schema/bounds";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { ListingRecord } from "../store/listings.ts";
 import type { CardRecord, EntryRecord } from "../store/marketplace.ts";
@@ -51,7 +50,6 @@ export function createMarketplaceHandlers({
       body: toListingBody(await listings.find(caller.organisationId, params.key)),
     }),
     putListing: async ({ caller, params, body: { revision: replaces, ...body } }) => {
-      checkExample(body.exampleInput ?? null);
       const listing = { ...EMPTY, ...body, replaces };
       return {
         status: 200,
@@ -71,14 +69,6 @@ export function createMarketplaceHandlers({
     },
     ...createClientHandlers({ marketplace, clientPackages }),
   };
-}
-
-/** As the builder does with that of a project. @throws Problem INVALID_INPUT for what cannot be stored */
-function checkExample(example: Listing["exampleInput"]): void {
-  const excess = findExcess(example);
-  if (excess === null) return;
-  const message = `The example ${excess}.`;
-  throw new Problem("INVALID_INPUT", message, { errors: [{ path: "/exampleInput", message }] });
 }
 
 /** @throws Problem SERVICE_NOT_FOUND without a record */

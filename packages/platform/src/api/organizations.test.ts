@@ -234,7 +234,10 @@ describe("a deleted organisation", () => {
     const ids = [execution.json().id];
     expect((await callOther("POST", "/executions/cancel", { ids })).json()).toMatchObject({ cancelled: 1 });
     expect((await call(ada, "DELETE", `/organizations/${id}`)).statusCode).toBe(204);
-    expect((await callOther("GET", subscription)).json()).toMatchObject({ status: "ENDED", endReason: "Closed" });
+    expect((await callOther("GET", subscription)).json()).toMatchObject({
+      status: "ENDED",
+      endReason: "Closed",
+    });
   });
 
   test.each([

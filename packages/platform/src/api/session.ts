@@ -98,7 +98,8 @@ async function signIn(
 }
 
 function describeConfiguration(deps: SessionDeps) {
-  const { identity, version, gatewayUrl, maxArchiveBytes, maxFileBytes, retentionDays, logRetentionDays } = deps;
+  const { identity, version, gatewayUrl, maxArchiveBytes, maxFileBytes, retentionDays, logRetentionDays } =
+    deps;
   return {
     productName: "Platform",
     version,

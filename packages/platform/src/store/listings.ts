@@ -1,4 +1,6 @@
+import { Problem } from "@platform/contract/problems";
 import { isUuid } from "@platform/engine/base/uuid";
+import { findExcess } from "@platform/engine/input-schema/bounds";
 import type { Database, RunStatement } from "../postgres/database.ts";
 import { noteUnchanged } from "./audit/trail.ts";
 import { selectMilliseconds } from "./base/columns.ts";
@@ -47,7 +49,7 @@ export interface ListingStore {
   /**
    * Writes it; the same listing changes nothing.
    *
-   * @throws Problem CONFLICT when `replaces` is given and is not the newest revision
+   * @throws Problem CONFLICT when `replaces` is given and is not the newest revision; INVALID_INPUT for an example that cannot be stored
    */
   readonly put: (
     organisationId: string,
@@ -94,6 +96,7 @@ async function putListing(
   serviceKey: string,
   { replaces, ...terms }: NewListing,
 ): Promise<ListingRecord | null> {
+  checkExample(terms.exampleInput);
   // Listings of a service are written one after the other, and it is not deleted meanwhile.
   if (!(await lockService(run, organisationId, serviceKey))) return null;
   const found = await findListing(run, organisationId, serviceKey);
@@ -122,6 +125,14 @@ async function putListing(
     audited: ["listing.put"],
   });
   return await findListing(run, organisationId, serviceKey);
+}
+
+/** As the builder does with that of a project. @throws Problem INVALID_INPUT for what cannot be stored */
+function checkExample(example: ListingTerms["exampleInput"]): void {
+  const excess = findExcess(example);
+  if (excess === null) return;
+  const message = `The example ${excess}.`;
+  throw new Problem("INVALID_INPUT", message, { errors: [{ path: "/exampleInput", message }] });
 }
 
 function listValues(terms: ListingTerms): readonly unknown[] {
