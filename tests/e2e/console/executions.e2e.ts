@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
+import { inviteMember } from "./support/members.ts";
 import { openConsole } from "./support/open-console.ts";
-import type { ConsoleWorld } from "./support/open-console.ts";
+import type { ConsoleWorld, Visit } from "./support/open-console.ts";
 
 const PROGRAM = `
 def run(data, params):
@@ -84,6 +85,41 @@ test("executions filtered by state and time match the API's answer, page to the 
   await page.reload();
   await expect.poll(() => rows.count()).toBe(FAILED);
   expect(complaints).toEqual([]);
+});
+
+test("reloading keeps organisation, filters, tab and selection, and the same address shows the same to a colleague", async () => {
+  await expect.poll(() => count("status=PENDING&status=RUNNING")).toBe(0);
+  const me = await world.api<{ organization: { id: string } }>("GET", "/me");
+  const colleague = await inviteMember(world, me.body.organization.id, "viewer");
+  const mine = await world.visit();
+  const theirs = await world.visit({ as: colleague });
+  const [first = "", second = ""] = await listAll("status=FAILED");
+  const addresses = [
+    [`/o/${slug}/executions?status=FAILED`, "tbody tr", "data-key"],
+    [`/o/${slug}/executions/${first}?tab=facts`, "[role=tab][aria-selected=true]", null],
+    [`/o/${slug}/executions/compare?a=${first}&b=${second}`, "main a", "href"],
+  ] as const;
+  for (const [address, part, attribute] of addresses) {
+    const read = ({ page }: Visit) =>
+      page
+        .locator(part)
+        .evaluateAll(
+          (all, name) => all.map((one) => (name === null ? one.textContent : one.getAttribute(name))),
+          attribute,
+        );
+    await mine.open(address);
+    await expect.poll(async () => (await read(mine)).length).toBeGreaterThan(0);
+    const shown = await read(mine);
+    await mine.page.reload();
+    await expect.poll(() => read(mine)).toEqual(shown);
+    await theirs.open(mine.page.url());
+    await expect.poll(() => read(theirs)).toEqual(shown);
+    const { pathname, searchParams } = new URL(mine.page.url());
+    expect([pathname, ...searchParams.keys()]).toEqual([
+      address.replace(/\?.*/u, ""),
+      ...new URL(address, mine.page.url()).searchParams.keys(),
+    ]);
+  }
 });
 
 test("the histogram counts what there is, and a row of its table becomes the filter", async () => {

@@ -90,7 +90,7 @@ function Standing({ entry }: { readonly entry: MarketplaceEntry }) {
         <Group gap="xs">
           <Text fw={600}>Subscribed by</Text>
           {subscriptions.map(({ id, applicationId }) => (
-            <Group key={id} gap={4}>
+            <Group key={id} gap="xs">
               <AppLink to="/o/$org/applications/$id" params={{ org, id: applicationId }}>
                 {nameOf(applicationId)}
               </AppLink>

@@ -7,6 +7,7 @@ import { useScope } from "../../api/scope.tsx";
 import { useStream } from "../../api/stream.ts";
 import { StateBadge } from "../../execution/state-badge.tsx";
 import { Failure } from "../../ui/failure.tsx";
+import { adviseBuild } from "./build-advice.ts";
 
 interface BuildLogProps {
   readonly serviceKey: string;
@@ -37,6 +38,7 @@ export function BuildLog({ serviceKey, version }: BuildLogProps) {
   );
   if (refusal !== null) return <Failure error={refusal} />;
   if (build === null) return <Text c="dimmed">Asking for the build</Text>;
+  const advice = adviseBuild(build.code);
   return (
     <Stack>
       <Group>
@@ -45,6 +47,11 @@ export function BuildLog({ serviceKey, version }: BuildLogProps) {
       {build.detail !== undefined && (
         <Alert color="red" variant="light" title="There is no version">
           <Text style={{ overflowWrap: "anywhere" }}>{build.detail}</Text>
+          {advice !== null && (
+            <Text mt="xs">
+              <b>What to do:</b> {advice} Versions that are live stay so.
+            </Text>
+          )}
         </Alert>
       )}
       <LogText lines={lines} isLive={!build.terminal} />
