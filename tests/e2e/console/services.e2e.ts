@@ -176,6 +176,30 @@ test("an archive without platform.json is refused before anything is sent, and a
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("broken 1.0.0");
 });
 
+test("a broken requirement shows the failing line and the fix, and the former version stays live", async () => {
+  const project = await world.createProject("still-live", ECHO);
+  const { serviceKey } = await world.deploy(project);
+  await writeFile(join(project, "requirements.txt"), "no-such-package-of-anybody==1.0\n");
+  expect((await world.cli(project, "up", "--json")).code).not.toBe(0);
+  const me = await world.api<{ organization: { slug: string } }>("GET", "/me");
+  const { page, open } = await world.visit();
+  const path = `/o/${me.body.organization.slug}/services/${serviceKey}`;
+  await open(`${path}?tab=builds`);
+  const failed = page.getByRole("table", { name: "Builds" }).getByRole("row").filter({ hasText: "Failed" });
+  await failed.getByRole("link").click();
+  const alert = page.getByRole("alert");
+  await alert.getByText("no-such-package-of-anybody==1.0").first().waitFor();
+  await alert.getByText("What to do").waitFor();
+  await open(path);
+  await page.getByRole("link", { name: "1.0.0", exact: true }).first().waitFor();
+  const started = await world.api<{ id: string }>("POST", `/jobs?serviceKey=${serviceKey}`, {
+    data: { number: 1 },
+  });
+  const state = async () =>
+    (await world.api<{ status: string }>("GET", `/executions/${started.body.id}`)).body.status;
+  await expect.poll(state).toBe("SUCCEEDED");
+});
+
 test("a version shows what has changed since the one before, what of it breaks callers, and who they are", async () => {
   const project = await world.createProject("evolving", ECHO);
   const { serviceKey } = await world.deploy(project);
