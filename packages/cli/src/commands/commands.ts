@@ -153,6 +153,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       listBackendsCommand,
       showBackendCommand,
       installBackendCommand,
+      listSharedBackendsCommand,
+      shareBackendCommand,
+      aliasBackendCommand,
+      unshareBackendCommand,
       runQuantumCommand,
       listQuantumJobsCommand,
       quantumResultCommand,
@@ -273,10 +277,6 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Platform, as an operator",
     commands: [
-      listSharedBackendsCommand,
-      shareBackendCommand,
-      aliasBackendCommand,
-      unshareBackendCommand,
       showInstanceCommand,
       showStorageCommand,
       listWorkersCommand,
