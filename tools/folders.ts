@@ -311,7 +311,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/http",
     "engine/input-schema",
     "engine/project",
-    "engine/python/port",
     "engine/store",
     "platform/access",
     "platform/api",

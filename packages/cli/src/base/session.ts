@@ -43,18 +43,9 @@ export interface Session {
  * @throws UserError NOT_LOGGED_IN, INVALID_ENDPOINT, CONFIG_INVALID
  */
 export async function openSession(context: CommandContext, inOrganization?: string): Promise<Session> {
-  const stored = await context.config.read();
-  const { settings } = context;
-  const token = settings.personalAccessToken ?? stored.personalAccessToken;
-  if (token === undefined) {
-    throw new UserError("NOT_LOGGED_IN", "You are not logged in.", {
-      hint: "Run 'platform login', or set PLATFORM_PERSONAL_ACCESS_TOKEN.",
-    });
-  }
-  const endpoint = findEndpoint(settings, stored);
-  warnOfPlainHttp(context, endpoint);
-  const organizationId = inOrganization ?? settings.organizationId ?? stored.context?.id ?? null;
-  const options = { endpoint, token, organizationId, signal: context.signal };
+  const login = await readLogin(context, inOrganization);
+  const { endpoint, organizationId } = login;
+  const options = { ...login, signal: context.signal };
   return {
     endpoint,
     organizationId,
@@ -72,6 +63,29 @@ export async function openSession(context: CommandContext, inOrganization?: stri
       }),
     connect: (observer) => createPlatformClient({ ...options, ...observer }),
   };
+}
+
+/** What a session is opened with. */
+interface Login {
+  readonly endpoint: string;
+  readonly token: string;
+  readonly organizationId: string | null;
+}
+
+/** The login that a session would be opened with. @throws UserError NOT_LOGGED_IN, INVALID_ENDPOINT, CONFIG_INVALID */
+export async function readLogin(context: CommandContext, inOrganization?: string): Promise<Login> {
+  const stored = await context.config.read();
+  const { settings } = context;
+  const token = settings.personalAccessToken ?? stored.personalAccessToken;
+  if (token === undefined) {
+    throw new UserError("NOT_LOGGED_IN", "You are not logged in.", {
+      hint: "Run 'platform login', or set PLATFORM_PERSONAL_ACCESS_TOKEN.",
+    });
+  }
+  const endpoint = findEndpoint(settings, stored);
+  warnOfPlainHttp(context, endpoint);
+  const organizationId = inOrganization ?? settings.organizationId ?? stored.context?.id ?? null;
+  return { endpoint, token, organizationId };
 }
 
 /** Warns if the token is going to be sent unencrypted, except to this machine. */

@@ -6,6 +6,7 @@ import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { findServeAssets } from "../base/assets.ts";
+import { readLogin } from "../base/session.ts";
 import type { Output } from "../base/output.ts";
 import { describePolicy } from "../project/describe-policy.ts";
 import { checkPolicy, readPolicyFile } from "../serve/policy-file.ts";
@@ -24,7 +25,7 @@ const LARGEST_SEED = 2 ** 31;
 /** Lines about data pools. */
 const MAX_PRINTED = 40;
 
-/** `platform serve`: runs until the context's signal aborts (Ctrl-C). Sends no request to the platform. */
+/** `platform serve`: runs until the context's signal aborts (Ctrl-C). Sends no request to the platform, but those of executions with --quantum. */
 export const serveCommand = defineCommand({
   name: "serve",
   summary: "Serve the project on this machine",
@@ -36,6 +37,7 @@ export const serveCommand = defineCommand({
     "--policy limits, orders and retries executions as the platform does with the same policy; all requests count as of one subscription. Edits of the file are reloaded as well.",
     "The URL that a start names as webhookUrl is told the end of its execution, signed as on a platform, with four tries within half a minute: on this machine (localhost), in the internet, and in the ranges of --webhook-open. The secret is printed at the start.",
     `--fault lets things go wrong as they do on a platform: the nth start has the same fate for the same seed. Of requests: ${listFaults("request")}. Of executions: ${listFaults("execution")}.`,
+    "With --quantum, executions use quantum backends as they do on the platform: their jobs are yours. Your login stays with this server; executions reach the quantum API through it, and nothing else of the platform.",
     "Code is isolated as well as this machine allows; the isolation level (A to D) is printed at the start. Ctrl-C stops the server.",
   ],
   arguments: {},
@@ -94,6 +96,11 @@ export const serveCommand = defineCommand({
       description:
         "Private ranges in which webhookUrl may be too, separated by commas, such as 192.168.0.0/16",
     },
+    quantum: {
+      kind: "flag",
+      description:
+        "Let executions use the quantum backends of the platform that you are logged in to, as you (needs 'platform login')",
+    },
     pools: {
       kind: "text",
       placeholder: "folder",
@@ -121,6 +128,7 @@ export const serveCommand = defineCommand({
     const faultSeed = options.faultSeed ?? randomInt(LARGEST_SEED);
     const policy = options.policy === undefined ? null : await openPolicy(context, options.policy);
     const webhooks = readWebhookSettings({ secret: options.webhookSecret, open: options.webhookOpen });
+    const quantum = options.quantum ? await readLogin(context) : null;
     const progress = context.output.startProgress("Preparing the project");
     let server: LocalServer;
     try {
@@ -136,6 +144,7 @@ export const serveCommand = defineCommand({
         faultSeed,
         policy,
         webhooks,
+        quantum,
         signal: context.signal,
         ...findServeAssets(),
       });
@@ -143,6 +152,7 @@ export const serveCommand = defineCommand({
       progress.stop();
     }
     printAddresses(context, server, { faults, faultSeed, policy: policy?.policy ?? null, webhooks });
+    if (quantum !== null) context.output.note(`  Quantum        backends of ${quantum.endpoint}, as you`);
     if (options.pools !== DEFAULT_POOLS && !existsSync(resolve(context.directory, options.pools)))
       context.output.note(`  Data pools     none: there is no folder ${options.pools} yet`);
     await waitForAbort(context.signal);

@@ -61,6 +61,7 @@ export async function replay(session: Session, given: ReplayGiven): Promise<Repl
       faultSeed: 0,
       policy: null,
       webhooks: null,
+      quantum: null,
       output: toNotes(given.output),
     });
     try {

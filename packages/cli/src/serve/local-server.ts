@@ -35,6 +35,8 @@ import { createKeptContents } from "./kept-contents.ts";
 import type { KeptContents } from "./kept-contents.ts";
 import { createLocalApp, describeUrl } from "./local-app.ts";
 import type { LocalApp } from "./local-app.ts";
+import { createLocalQuantum } from "./local-quantum.ts";
+import type { LocalQuantum, QuantumLogin } from "./local-quantum.ts";
 import { createLocalFiles } from "./local-files.ts";
 import { createLocalPolicy, listPolicyFiles } from "./local-policy.ts";
 import type { PolicySettings } from "./local-policy.ts";
@@ -82,6 +84,8 @@ export interface LocalServerOptions {
   readonly policy: PolicySettings | null;
   /** Null: starts that name a URL are refused. */
   readonly webhooks: WebhookSettings | null;
+  /** Null: executions use no quantum backends. */
+  readonly quantum: QuantumLogin | null;
   /** Aborts the preparation of Python environments. */
   readonly signal: AbortSignal;
   /** Folder of the Python runner; default: that of the engine's sources. */
@@ -179,7 +183,7 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   );
   closers.add("check of JSON", jsonCheck.close);
   const given = { store, versions, capacity, sandboxLevel, runtime, contents, results, jsonCheck, webhooks };
-  const executions = faults.wrapExecutions(startExecutions(starting, given));
+  const executions = faults.wrapExecutions(startExecutions(starting, { ...given, quantum: python.quantum }));
   const reloads = createReloads({ versions, policy, output });
   const app = await createLocalApp(starting, { executions, versions, policy, faults, feed, reloads });
   closers.add("HTTP server", () => closeApp(app));
@@ -206,6 +210,7 @@ async function startPython({ options, logger, closers }: Starting, directory: st
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });
   closers.add("environments", tools.environments.close);
+  const quantum = options.quantum === null ? null : createLocalQuantum(options.quantum, logger);
   const runtime = createPythonRuntime({
     runDirectory: join(directory, "run"),
     sandbox: tools.sandbox,
@@ -215,10 +220,11 @@ async function startPython({ options, logger, closers }: Starting, directory: st
     explainPoolName: explainLocalName,
     limits: OUTPUT_LIMITS,
     logger,
+    ...(quantum === null ? {} : { doorkeeper: quantum.doorkeeper }),
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });
   closers.add("Python", runtime.close);
-  return { ...tools, runtime };
+  return { ...tools, runtime, quantum };
 }
 
 type DispatcherParts = Parameters<typeof createDispatcher>[0];
@@ -232,9 +238,10 @@ function startExecutions(
     readonly results: ResultStore;
     readonly jsonCheck: JsonCheck;
     readonly webhooks: LocalWebhooks | undefined;
+    readonly quantum: LocalQuantum | null;
   },
 ): ReturnType<typeof createExecutions> {
-  const { contents, results, webhooks, ...rest } = given;
+  const { contents, results, webhooks, quantum, ...rest } = given;
   const root = options.dataPoolsDirectory;
   const inputs = createLocalFiles({ root, contents, jsonCheck: given.jsonCheck });
   const targets = createLocalTargets(root);
@@ -251,7 +258,10 @@ function startExecutions(
   closers.add("sweeper", startSweeper(parts));
   closers.add("releaser", startReleaser(parts));
   closers.add("expirer", startExpirer(parts));
-  const dispatcher = createDispatcher(parts);
+  const dispatcher = createDispatcher({
+    ...parts,
+    ...(quantum === null ? {} : { openQuantum: quantum.openQuantum }),
+  });
   dispatcher.start();
   closers.add("worker", async () => {
     await dispatcher.drain(0);

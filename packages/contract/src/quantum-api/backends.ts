@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { BACKEND_ID_PATTERN } from "../project.ts";
-import { JsonObject, Nullable, StringEnum, Timestamp } from "../schemas.ts";
+import { JsonObject, Nullable, StringEnum } from "../schemas.ts";
 import { BACKEND_TYPES, BackendDescriptionSchema, DocumentationSchema } from "./description.ts";
 import { BackendPriceSchema } from "./price.ts";
 
@@ -39,7 +39,12 @@ const BackendSchema = Type.Object(
     backend_version: Type.String({
       description: "Version of the service that runs new jobs, MAJOR.MINOR.PATCH",
     }),
-    updated_at: Timestamp("When that version was made"),
+    updated_at: Type.String({
+      pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+      description:
+        "The day on which that version was made, YYYY-MM-DD in UTC: published clients read no time",
+      examples: ["2026-11-20"],
+    }),
     documentation: DocumentationSchema,
     configuration: Type.Optional(configuration),
   },
@@ -82,8 +87,10 @@ const BackendsQuery = Type.Object({
     Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: "Only those with so many qubits" }),
   ),
   // Published clients send these; all backends can be had by any client.
-  onlyPlanqkSdk: Type.Optional(Type.String({ maxLength: 10, description: "Decides nothing" })),
-  onlyQiskit: Type.Optional(Type.String({ maxLength: 10, description: "Decides nothing" })),
+  onlyPlanqkSdk: Type.Optional(
+    Type.String({ maxLength: 10, description: "Whatever it says: only those that have qubits and gates" }),
+  ),
+  onlyQiskit: Type.Optional(Type.String({ maxLength: 10, description: "The same" })),
 });
 
 /** Operations on backends. */

@@ -45,6 +45,14 @@ export const JobRequestSchema = Type.Object(
     sdk_provider: Type.Optional(
       Nullable(Type.String({ maxLength: 64 }), { description: "What has sent it, such as QISKIT" }),
     ),
+    provider: Type.Optional(
+      Nullable(Type.String({ maxLength: 64 }), {
+        description: "Sent by published clients, and not read: the backend has one",
+      }),
+    ),
+    qasm: Type.Optional(
+      Type.Unsafe<unknown>({ description: "Sent by published clients for people, and not kept" }),
+    ),
     detached: Type.Optional(
       Type.Boolean({
         description:

@@ -75,14 +75,28 @@ export async function requireBackend(
 /** Who gives access to a backend, where it does not say. */
 export const OWN_PROVIDER = "PLATFORM";
 
+/** Of YYYY-MM-DD. */
+const DAY_LENGTH = 10;
+
 interface Wanted {
+  /** Set by clients of circuits, which can read no other backends. */
+  readonly onlyPlanqkSdk?: string;
+  readonly onlyQiskit?: string;
   readonly provider?: string;
   readonly type?: string;
   readonly minQubits?: number;
 }
 
-function matches({ description }: BackendRecord, { provider, type, minQubits = 0 }: Wanted): boolean {
+function hasGates({ configuration }: BackendRecord["description"]): boolean {
+  return configuration.qubit_count !== undefined;
+}
+
+function matches(
+  { description }: BackendRecord,
+  { provider, type, minQubits = 0, onlyPlanqkSdk, onlyQiskit }: Wanted,
+): boolean {
   return (
+    (hasGates(description) || (onlyPlanqkSdk === undefined && onlyQiskit === undefined)) &&
     (provider === undefined || (description.provider ?? OWN_PROVIDER) === provider) &&
     (type === undefined || description.type === type) &&
     // An annealer has none.
@@ -115,8 +129,8 @@ function toBackend(
     deterministic: description.deterministic ?? false,
     price: toPrice(description),
     backend_version: version.version,
-    updated_at: formatTimestamp(versionedAt),
+    updated_at: formatTimestamp(versionedAt).slice(0, DAY_LENGTH),
     documentation,
-    configuration,
+    configuration: hasGates(description) ? { gates: [], instructions: [], ...configuration } : configuration,
   };
 }

@@ -18,6 +18,7 @@ import { createKnownFacts } from "./known-facts.ts";
 import { listJobs } from "./list-jobs.ts";
 import { createStart } from "./start-job.ts";
 import { waitAsKnown } from "./published-clients.ts";
+import { unwrapList } from "./published-jobs.ts";
 import { toJobState, toQuantumJob } from "./job-view.ts";
 import { executionOf } from "./service-caller.ts";
 
@@ -49,7 +50,7 @@ export function createQuantumJobHandlers(deps: QuantumJobDeps): Handlers {
         return { status: 200, body: JSON.stringify(toEstimate(output.result, facts, waiting)) };
       }
       const large = output.output?.result ?? null;
-      if (large === null) return { status: 200, body: output.result };
+      if (large === null) return { status: 200, body: unwrapList(output.result) };
       const content = frameResult(executions.results, large, WHOLE);
       return (await answerContent(http, content, content.tag)) as OperationReply<
         (typeof QUANTUM_JOBS_API)["getQuantumJobResult"]

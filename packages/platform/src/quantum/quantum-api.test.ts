@@ -202,3 +202,25 @@ test("a backend is what the latest live version says", async () => {
     await scene.instance.stores.versions.retire(user.organisationId, serviceKey, version);
   expect(await qubits()).toBeNull();
 });
+
+test("published clients get no annealer, which they cannot read, and of others all that they require", async () => {
+  const user = await createTestUser(scene.instance);
+  await createBackend(user, "gates", "sim.gates");
+  const serviceKey = await createBackend(user, "anneals", "sim.anneals");
+  const { qubit_count: _count, gates: _gates, connectivity: _graph, ...rest } = DESCRIPTION.configuration;
+  const description: BackendDescription = { ...DESCRIPTION, type: "ANNEALER", configuration: rest };
+  await insertTestVersion(scene.home.database, {
+    serviceKey,
+    version: "3.0.0",
+    backend: { id: "sim.anneals", description },
+  });
+  const list = async (query: string) => (await call(user, `GET /backends${query}`)).body;
+  expect(await list("")).toMatchObject([{ id: "sim.anneals" }, { id: "sim.gates" }]);
+  expect(await list("?onlyPlanqkSdk=True")).toMatchObject([
+    {
+      id: "sim.gates",
+      updated_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/u) as unknown,
+      configuration: { gates: [], instructions: [] },
+    },
+  ]);
+});

@@ -26,6 +26,7 @@ import { readJobRequest, requireSupported, toStartBody } from "./job-request.ts"
 import type { ReadRequest } from "./job-request.ts";
 import { toQuantumJob } from "./job-view.ts";
 import { findTerms, requireWithin } from "./price.ts";
+import { describeParams } from "./published-jobs.ts";
 import { executionOf } from "./service-caller.ts";
 
 type Start = OperationHandlers<typeof QUANTUM_JOBS_API, PlatformCaller>["createQuantumJob"];
@@ -155,7 +156,7 @@ function toFacts(request: ReadRequest, { description, version }: BackendRecord):
     name: request.name ?? null,
     tags: request.tags ?? [],
     inputFormat: request.input_format,
-    inputParams: request.input_params ?? {},
+    inputParams: describeParams(request),
     shots: request.shots ?? null,
     sdkProvider: request.sdk_provider ?? null,
   };

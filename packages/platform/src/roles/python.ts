@@ -1,6 +1,7 @@
 import { isAtLeast, SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import { findPythonTools } from "@platform/engine/environments/python-tools";
+import { createQuantumRelay } from "@platform/engine/http/quantum-relay";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { redactSecrets } from "@platform/engine/python/redaction";
 import { describeShortfall } from "@platform/engine/python/sandbox/grade";
@@ -10,7 +11,6 @@ import type { DataDirectory } from "../host/data-directory.ts";
 import { StartError } from "../host/start-error.ts";
 import type { HostProcess } from "./host-process.ts";
 import type { Shared } from "./shared.ts";
-import { createQuantumRelay } from "../quantum/relay.ts";
 
 /** What the roles worker and builder share to run user code. */
 export interface Python {

@@ -2,8 +2,8 @@ import { createServer, request as requestHttp } from "node:http";
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { request as requestHttps } from "node:https";
 import { QUANTUM_API_PREFIX } from "@platform/contract/quantum-api/quantum-api";
-import type { Logger } from "@platform/engine/base/logger";
-import type { Doorkeeper } from "@platform/engine/python/port/settings";
+import type { Socket } from "node:net";
+import type { Logger } from "../base/logger.ts";
 
 /** What of a request is passed on: what the operations read, and no more. */
 const REQUEST_HEADERS = [
@@ -40,21 +40,29 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PATCH", "DELETE"])
 const WITH_BODY: ReadonlySet<string> = new Set(["POST", "PATCH"]);
 
 /** Where the relay leads. */
-export interface RelayOptions {
-  /** Origin of the platform API as this process reaches it. */
+interface RelayOptions {
+  /** Where this process reaches the platform API: an origin, and a path where there is one, without a final slash. */
   readonly target: () => string;
+  /** Who calls, in place of who says to call; null: nobody whom this process knows. Missing: whoever the request says. */
+  readonly authorize?: (headers: IncomingHttpHeaders) => IncomingHttpHeaders | null;
   readonly logger: Pick<Logger, "warn">;
 }
 
 /**
  * Answers what executions send through the doors of their sandboxes: passes requests on to the quantum API, as they come and piece by piece, and
- * refuses all others. It adds no rights: who calls is what the token says that the request has.
+ * refuses all others. By itself it adds no rights: who calls is what the token says that the request has.
  */
-export function createQuantumRelay({ target, logger }: RelayOptions): Doorkeeper {
+export function createQuantumRelay({
+  target,
+  authorize = (headers) => headers,
+  logger,
+}: RelayOptions): (connection: Socket) => void {
   const server = createServer({ maxHeaderSize: 16_384 }, (request, response) => {
     const { method = "", url = "" } = request;
     if (!METHODS.has(method) || !PATH.test(url)) return refuse(request, response, 404, NOT_QUANTUM);
-    return passOn({ request, response, url: new URL(url, target()), logger });
+    const headers = authorize(pick(request.headers));
+    if (headers === null) return refuse(request, response, 401, STRANGER);
+    return passOn({ request, response, url: new URL(`${target()}${url}`), headers, logger });
   });
   // Neither tunnels nor other protocols; without a listener, the connection of an upgrade would stay open.
   for (const event of ["connect", "upgrade"] as const)
@@ -72,19 +80,22 @@ const AWAY = {
   detail: "The worker does not reach the platform API at present; try again.",
 } as const;
 
+const STRANGER = { code: "UNAUTHENTICATED", detail: "The token is not the one of this execution." } as const;
+
 interface Passing {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
   readonly logger: Pick<Logger, "warn">;
 }
 
-function passOn({ request, response, url, logger }: Passing): void {
+function passOn({ request, response, url, headers: passed, logger }: Passing): void {
   const start = url.protocol === "https:" ? requestHttps : requestHttp;
   const { method = "" } = request;
   const hasBody = WITH_BODY.has(method);
-  const headers = pick(request.headers);
-  if (!hasBody) delete headers["content-length"];
+  const { "content-length": length, ...others } = passed;
+  const headers = hasBody && length !== undefined ? passed : others;
   const onward: ClientRequest = start(url, { method, headers });
   onward.on("response", (answer) => {
     response.writeHead(answer.statusCode ?? 502, leaveHops(answer.headers));

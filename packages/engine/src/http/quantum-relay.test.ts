@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, Server } from "node:http";
 import { connect, createServer as createSocketServer } from "node:net";
 import type { AddressInfo, Server as SocketServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createQuantumRelay } from "./relay.ts";
+import { createQuantumRelay } from "./quantum-relay.ts";
 
 /** Stands for the platform API: remembers what arrives, and answers with it. */
 let api: Server;
@@ -142,5 +142,27 @@ test("a platform that is away is one that is asked again", async () => {
     503,
     expect.objectContaining({ code: "UNAVAILABLE", error: expect.any(String) as unknown }),
   ]);
+  server.close();
+});
+
+const authorize = (headers: IncomingHttpHeaders) =>
+  headers["x-auth-token"] === "known" ? { ...headers, "x-auth-token": "another" } : null;
+
+test("where the process knows who calls, nobody else does, and no other token is passed on", async () => {
+  const own = createQuantumRelay({
+    target: () => `${target}/prefix`,
+    authorize,
+    logger: { warn: () => undefined },
+  });
+  const server = createSocketServer(own).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/quantum/jobs`;
+  const known = await fetch(url, { headers: { "x-auth-token": "known" } });
+  expect(await known.json()).toMatchObject({
+    url: "/prefix/quantum/jobs",
+    headers: { "x-auth-token": "another" },
+  });
+  for (const headers of [{}, { "x-auth-token": "other" }, { authorization: "Bearer known" }])
+    expect((await fetch(url, { headers })).status).toBe(401);
   server.close();
 });

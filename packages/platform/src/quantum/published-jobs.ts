@@ -1,0 +1,39 @@
+import { isRecord } from "@platform/engine/base/json";
+import { scanJson } from "@platform/engine/executions/json-scan";
+
+/*
+ * What clients that were published for other platforms of this kind expect of jobs, beyond what the backend answers in their dialect
+ * (`platform_quantum.backend.dialects`).
+ */
+
+const IONQ = "IONQ_CIRCUIT_V1";
+
+/** A job as it was sent, as far as it matters here. */
+interface SentJob {
+  readonly input_format: string;
+  readonly input: unknown;
+  readonly input_params?: Readonly<Record<string, unknown>>;
+}
+
+/** The options that a job shows. Clients of IonQ's circuits read the states of a result by the number of qubits, which they look for there as text. */
+export function describeParams({
+  input_format,
+  input,
+  input_params = {},
+}: SentJob): Readonly<Record<string, unknown>> {
+  if (input_format !== IONQ || !isRecord(input) || typeof input["qubits"] !== "number") return input_params;
+  return { qubits: String(input["qubits"]), ...input_params };
+}
+
+const VALUE = Buffer.from('{"value":[');
+
+/**
+ * A list that a backend has returned: of an execution it is the member `value` of an object, of a job it is the result. Anything else is as it was.
+ */
+export function unwrapList(result: Uint8Array): Uint8Array {
+  if (!Buffer.from(result.buffer, result.byteOffset, VALUE.length).equals(VALUE)) return result;
+  const { members } = scanJson(result);
+  const [only] = members;
+  if (members.length !== 1 || only === undefined) return result;
+  return result.subarray(only.start, only.start + only.length);
+}
