@@ -164,10 +164,14 @@ test("a platform that is killed after the start of a job has it, with its result
       async () =>
         await request<Body>("POST", `${platform.apiUrl}/quantum/jobs`, {
           token,
-          json: { ...JOB, input: { seconds: 3 } },
+          json: { ...JOB, input: { seconds: 6 } },
         }),
     );
     const ids = (await Promise.all(starts)).map(({ body }) => String(body["id"]));
+    // Some have begun by then, and will be lost.
+    await expect
+      .poll(async () => (await ask("GET", "/jobs?status=RUNNING")).body["total_elements"])
+      .toBeGreaterThan(0);
     await platform.kill();
     platform = await own.start({ flags: ["--lease-seconds", "8"] });
     const ends = new Set<string>();
