@@ -107,7 +107,7 @@ export const showBackendCommand = defineCommand({
 /** `platform backends install`: deploys a bundled backend as a service of the organisation. */
 export const installBackendCommand = defineCommand({
   name: "backends install",
-  summary: "Add a simulator that ships with the CLI",
+  summary: "Add a backend that ships with the CLI",
   description: [
     ...BUNDLED_BACKENDS.map(({ name, id, text }) => `${name}: ${id}, ${text}.`),
     "It becomes a service of the organisation, whose requirements are installed as those of any other: the first time takes a minute or two. Repeating it deploys what has changed, or nothing.",

@@ -17,6 +17,11 @@ export const BUNDLED_BACKENDS = [
     id: "sim.annealing",
     text: "samplers of binary quadratic models by D-Wave's dwave-samplers",
   },
+  {
+    name: "ibm",
+    id: "qpu.ibm",
+    text: "a device of IBM Quantum; it needs the secret IBM_QUANTUM_TOKEN and the variable IBM_QUANTUM_DEVICE of the organisation",
+  },
 ] as const;
 
 /** What of Python's package is no part of a backend. */

@@ -1,0 +1,34 @@
+/** The adapters of vendors against what their libraries have for tests: fake devices in the process. No key, no network but the package index's. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { REPOSITORY } from "../../tools/platform-process.ts";
+import { SDK, findPython, runPytest } from "./pytest.ts";
+import type { Outcome } from "./pytest.ts";
+
+const ADAPTERS = ["ibm"] as const;
+
+for (const name of ADAPTERS) {
+  const requirements = join(SDK, `tests/adapters/requirements-${name}.txt`);
+  const outcomes = await collect(name, requirements);
+  describe(`the adapter ${name}`, () => {
+    test.for(outcomes)("$name", ({ status, text }, { skip }) => {
+      skip(status === "skipped", text);
+      expect({ status, text }).toEqual({ status: "passed", text: "" });
+    });
+    test("is tried with the packages that it is installed with", async () => {
+      const installed = await readLines(join(REPOSITORY, "backends", name, "requirements.txt"));
+      expect(await readLines(requirements)).toEqual(expect.arrayContaining([...installed]));
+    });
+  });
+}
+
+async function readLines(path: string): Promise<readonly string[]> {
+  return (await readFile(path, "utf8")).split("\n").filter(Boolean);
+}
+
+async function collect(name: string, requirements: string): Promise<readonly Outcome[]> {
+  const found = await findPython(requirements);
+  if ("reason" in found) return [{ name: "there is no environment", status: "skipped", text: found.reason }];
+  return await runPytest(found.python, [`tests/adapters/test_${name}.py`]);
+}
