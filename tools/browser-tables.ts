@@ -1,8 +1,9 @@
 import { EXECUTION_STATES, WAITING_REASONS } from "../packages/contract/src/execution.ts";
-import type { Operation } from "../packages/contract/src/operation.ts";
+import type { Operation, OperationTable } from "../packages/contract/src/operation.ts";
 import { AUDIT_ACTIONS } from "../packages/contract/src/platform-api/audit-actions.ts";
 import { PLATFORM_API } from "../packages/contract/src/platform-api/platform-api.ts";
 import { BUILD_FAILURES, FAILURES } from "../packages/contract/src/problems.ts";
+import { QUANTUM_API } from "../packages/contract/src/quantum-api/quantum-api.ts";
 
 /*
  * What a browser needs of the contract before it has shown anything. The tables themselves bring all schemas and TypeBox, 25 kB of
@@ -11,20 +12,46 @@ import { BUILD_FAILURES, FAILURES } from "../packages/contract/src/problems.ts";
 
 const NOTICE = "/* Written by `npm run gen`. */";
 
-/** Of every operation what a client sends by, and who may call it. */
+/** Of every operation of the platform API what a client sends by, and who may call it. */
 export function createRoutes(): string {
-  const rows = Object.entries<Operation>(PLATFORM_API).map(([id, operation]) => {
+  return describeRoutes(PLATFORM_API, {
+    name: "PLATFORM_ROUTES",
+    table: "PLATFORM_API",
+    file: "platform-api",
+    what: "the platform API",
+  });
+}
+
+/** The same of the quantum API. */
+export function createQuantumRoutes(): string {
+  return describeRoutes(QUANTUM_API, {
+    name: "QUANTUM_ROUTES",
+    table: "QUANTUM_API",
+    file: "quantum-api",
+    what: "the quantum API",
+  });
+}
+
+interface RoutesNames {
+  readonly name: string;
+  readonly table: string;
+  readonly file: string;
+  readonly what: string;
+}
+
+function describeRoutes(operations: OperationTable, { name, table, file, what }: RoutesNames): string {
+  const rows = Object.entries<Operation>(operations).map(([id, operation]) => {
     const { method, path, bodyMode, answerMode, allows, audit } = operation;
     return `  ${id}: ${toLiteral({ method, path, bodyMode, answerMode, allows, audit })},`;
   });
   return `${NOTICE}
 import type { Route } from "../client.ts";
 import type { Guarded } from "../permissions.ts";
-import type { PLATFORM_API } from "./platform-api.ts";
+import type { ${table} } from "./${file}.ts";
 
-/** All operations of the platform API without their schemas, for \`createClient\` and \`can\` in a browser. */
+/** All operations of ${what} without their schemas, for \`createClient\` and \`can\` in a browser. */
 // oxfmt-ignore
-export const PLATFORM_ROUTES: Readonly<Record<keyof typeof PLATFORM_API, Route & Guarded>> = {
+export const ${name}: Readonly<Record<keyof typeof ${table}, Route & Guarded>> = {
 ${rows.join("\n")}
 };
 `;

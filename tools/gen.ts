@@ -23,7 +23,7 @@ import type { Bound } from "../packages/platform/src/store/base/bounds.ts";
 import { GROWTH } from "../packages/platform/src/store/growth.ts";
 import { SCHEMA_FILE, dumpSchema } from "../packages/platform/src/testing/dump-schema.ts";
 import { wrapPage } from "./docs/wrap.ts";
-import { createRoutes, createWords } from "./browser-tables.ts";
+import { createQuantumRoutes, createRoutes, createWords } from "./browser-tables.ts";
 import { MANIFESTS } from "./manifests.ts";
 import { REPOSITORY } from "./platform-process.ts";
 
@@ -62,6 +62,7 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
       ...JSON.parse(JSON.stringify(ProjectSchema)),
     }),
   "packages/contract/src/platform-api/routes.gen.ts": createRoutes,
+  "packages/contract/src/quantum-api/routes.gen.ts": createQuantumRoutes,
   "packages/contract/src/words.gen.ts": createWords,
   "packages/platform/schema.sql": dumpSchema,
   "docs/guide/codes.md": createCodesPage,

@@ -58,8 +58,8 @@ const CONSOLE: UserConfig = {
       },
     },
   },
-  server: { proxy: { "/api": API } },
-  preview: { proxy: { "/api": API } },
+  server: { proxy: { "/api": API, "/quantum": API } },
+  preview: { proxy: { "/api": API, "/quantum": API } },
 };
 
 /** The page of `platform serve`, which the command line tool has with it. */

@@ -7,6 +7,7 @@ import { linkRoutes, ownLinkRoutes } from "./routes/links.ts";
 import { marketplaceRoutes } from "./routes/marketplace.ts";
 import { organisationRoutes } from "./routes/organisation.ts";
 import { operatorRoutes } from "./routes/operator.ts";
+import { quantumRoutes } from "./routes/quantum.ts";
 import { organisation, root, signedIn } from "./routes/root.ts";
 import { serviceRoutes } from "./routes/services.ts";
 import { ownRoutes, sessionRoutes } from "./routes/session.ts";
@@ -29,6 +30,7 @@ export const routeTree = root.addChildren([
       ...applicationRoutes,
       ...dataPoolRoutes,
       ...executionRoutes,
+      ...quantumRoutes,
       ...usageRoutes,
       ...organisationRoutes,
     ]),

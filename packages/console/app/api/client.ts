@@ -3,9 +3,11 @@ import type { Client } from "@platform/contract/client";
 import type { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import type { REQUESTED_BY } from "@platform/contract/platform-api/session";
+import type { QUANTUM_API } from "@platform/contract/quantum-api/quantum-api";
+import { QUANTUM_ROUTES } from "@platform/contract/quantum-api/routes.gen";
 
-/** All operations of the platform API, typed by the tables and sent by the routes alone. */
-export type PlatformApi = Client<typeof PLATFORM_API>;
+/** All operations of the platform API and of the quantum API, typed by the tables and sent by the routes alone. */
+export type PlatformApi = Client<typeof PLATFORM_API> & Client<typeof QUANTUM_API>;
 
 /** Name of an operation. */
 export type OperationId = keyof PlatformApi;
@@ -27,6 +29,17 @@ export type ItemOf<K extends OperationId> =
 /** Path of the platform API on the console's own origin. */
 export const API_PATH = "/api";
 
+/** Path of the quantum API there: another one, for the same session, organisation and rules. */
+const QUANTUM_PATH = "/quantum";
+
+/** What a client sends each operation by, and who may call it. */
+export const ROUTES = { ...PLATFORM_ROUTES, ...QUANTUM_ROUTES };
+
+/** Path of the API that the operation is one of. */
+export function findApiPath(op: OperationId): string {
+  return Object.hasOwn(QUANTUM_ROUTES, op) ? QUANTUM_PATH : API_PATH;
+}
+
 /** Part of the proof that a request with the session's cookie comes from the console itself; browsers add the rest. */
 const REQUESTED: typeof REQUESTED_BY = "console";
 
@@ -41,5 +54,9 @@ export function createHeaders(organizationId: string | null): Record<string, str
 /** A client of one organisation; null: of the user's own, which is right for what concerns the user alone. */
 export function createPlatformApi(organizationId: string | null): PlatformApi {
   const headers = createHeaders(organizationId);
-  return createClient<typeof PLATFORM_API>(PLATFORM_ROUTES, { baseUrl: API_PATH, headers: () => headers });
+  const options = { headers: () => headers };
+  return {
+    ...createClient<typeof PLATFORM_API>(PLATFORM_ROUTES, { ...options, baseUrl: API_PATH }),
+    ...createClient<typeof QUANTUM_API>(QUANTUM_ROUTES, { ...options, baseUrl: QUANTUM_PATH }),
+  };
 }

@@ -1,14 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { RequestRefused, buildUrl, createClient } from "@platform/contract/client";
-import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
-import { API_PATH, createHeaders } from "./client.ts";
+import { createHeaders, findApiPath, ROUTES } from "./client.ts";
 import type { PlatformApi, RequestOf } from "./client.ts";
 import { saveBlob, saveLink } from "../ui/save.ts";
 import { useScope } from "./scope.tsx";
 import type { Scope } from "./scope.tsx";
 
 /** What is answered as the bytes that are stored: parsing it would change numbers that no double has. */
-export type TextOperation = "getExecutionInput" | "getExecutionResult";
+export type TextOperation =
+  | "getExecutionInput"
+  | "getExecutionResult"
+  | "getQuantumJobInput"
+  | "getQuantumJobResult";
 
 /** What is answered as a file. */
 export type ContentOperation = {
@@ -23,9 +26,9 @@ function createCall(
   op: TextOperation | ContentOperation,
   method: "GET" | "HEAD" = "GET",
 ): Call {
-  const route = { ...PLATFORM_ROUTES[op], answerMode: "content" as const, method: method as "GET" };
+  const route = { ...ROUTES[op], answerMode: "content" as const, method: method as "GET" };
   const headers = createHeaders(organisation?.id ?? null);
-  const client: unknown = createClient({ [op]: route }, { baseUrl: API_PATH, headers: () => headers });
+  const client: unknown = createClient({ [op]: route }, { baseUrl: findApiPath(op), headers: () => headers });
   const send = (client as Readonly<Record<string, Call>>)[op];
   if (send === undefined) throw new Error(`There is no operation ${op}.`);
   return send;
@@ -56,7 +59,7 @@ export async function saveContent<K extends ContentOperation>(
     return saveBlob(name, await (await createCall(scope, op)(request)).blob());
   const { params = {} } = request as { readonly params?: Readonly<Record<string, string>> };
   const query = scope.organisation === null ? {} : { organizationId: scope.organisation.id };
-  saveLink(name, buildUrl(API_PATH, PLATFORM_ROUTES[op], { params, query }));
+  saveLink(name, buildUrl(findApiPath(op), ROUTES[op], { params, query }));
   return undefined;
 }
 

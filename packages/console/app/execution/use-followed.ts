@@ -16,7 +16,7 @@ interface Followed {
 }
 
 /** Reads that a new state makes stale. */
-const OF_STATE = ["getExecution", "explainExecution", "listResultFiles"] as const;
+const OF_STATE = ["getExecution", "explainExecution", "listResultFiles", "getQuantumJob"] as const;
 
 /**
  * Follows state and log of one execution. Once it is followed it stays so, as long as the page is open: a log that was read is kept.

@@ -1,8 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { UseNavigateResult } from "@tanstack/react-router";
 import { can } from "@platform/contract/permissions";
-import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import { FAILURE_WORDS } from "@platform/contract/words.gen";
+import { ROUTES } from "../api/client.ts";
 import type { OperationId } from "../api/client.ts";
 import { toActor, useOrganisation, useScope } from "../api/scope.tsx";
 import { EXECUTION_PRESETS } from "../execution/presets.ts";
@@ -26,6 +26,7 @@ const ACTIONS = [
     to: "/o/$org/applications",
     search: { new: "application" },
   },
+  { label: "Run a circuit on a backend", op: "createQuantumJob", to: "/o/$org/backends", search: {} },
   { label: "New data pool", op: "createDataPool", to: "/o/$org/data-pools", search: { new: "pool" } },
   {
     label: "New personal access token",
@@ -78,8 +79,8 @@ export function useCommands(query: string): readonly Command[] {
       group: "Page",
       run: () => void navigate({ to, params: { org } }),
     })),
-    ...listOthers(navigate, can(actor, PLATFORM_ROUTES.getInstance)),
-    ...ACTIONS.filter(({ op }) => can(actor, PLATFORM_ROUTES[op])).map(({ label, to, search }) => ({
+    ...listOthers(navigate, can(actor, ROUTES.getInstance)),
+    ...ACTIONS.filter(({ op }) => can(actor, ROUTES[op])).map(({ label, to, search }) => ({
       id: label,
       label,
       group: "Action",

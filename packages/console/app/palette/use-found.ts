@@ -2,7 +2,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import type { UseNavigateResult } from "@tanstack/react-router";
 import { q, useFetched } from "../api/queries.ts";
-import type { ItemOf, OperationId } from "../api/client.ts";
+import type { AnswerOf, ItemOf, OperationId } from "../api/client.ts";
 import { useOrganisation } from "../api/scope.tsx";
 import { readQuery } from "./find-commands.ts";
 import type { Command } from "./find-commands.ts";
@@ -22,7 +22,7 @@ interface Found {
   readonly isSearching: boolean;
 }
 
-/** Four requests, once the typing has paused. */
+/** Five requests, once the typing has paused. */
 export function useFound(query: string): Found {
   const { slug } = useOrganisation();
   const navigate = useNavigate();
@@ -45,6 +45,7 @@ interface Lists {
   readonly applications: readonly ItemOf<"listApplications">[];
   readonly pools: readonly ItemOf<"listDataPools">[];
   readonly offers: readonly ItemOf<"listMarketplace">[];
+  readonly backends: AnswerOf<"listBackends">;
 }
 
 type Search = "listServices" | "listApplications" | "listDataPools" | "listMarketplace";
@@ -54,12 +55,26 @@ function useLists(text: string, isActive: boolean): Lists & { readonly isPending
   const applications = useList("listApplications", text, isActive);
   const pools = useList("listDataPools", text, isActive);
   const offers = useList("listMarketplace", text, isActive);
+  const backends = useBackends(text, isActive);
   return {
     services: services.items,
     applications: applications.items,
     pools: pools.items,
     offers: offers.items,
-    isPending: [services, applications, pools, offers].some(({ isPending }) => isPending),
+    backends: backends.items,
+    isPending: [services, applications, pools, offers, backends].some(({ isPending }) => isPending),
+  };
+}
+
+/** All of an organisation are one answer. */
+function useBackends(text: string, isActive: boolean) {
+  const { data, error } = useFetched(q("listBackends", {}), { isActive });
+  const wanted = text.toLowerCase();
+  const isNamed = ({ id, display_name: name }: AnswerOf<"listBackends">[number]) =>
+    [id, name].some((known) => known.toLowerCase().includes(wanted));
+  return {
+    items: isActive ? (data ?? []).filter(isNamed).slice(0, MOST) : [],
+    isPending: isActive && data === undefined && error === null,
   };
 }
 
@@ -74,7 +89,7 @@ function useList<K extends Search & OperationId>(op: K, text: string, isActive: 
 }
 
 function toCommands(
-  { services, applications, pools, offers }: Lists,
+  { services, applications, pools, offers, backends }: Lists,
   org: string,
   navigate: UseNavigateResult<string>,
 ): readonly Command[] {
@@ -96,6 +111,12 @@ function toCommands(
       label: name,
       group: "Data pool",
       run: () => void navigate({ to: "/o/$org/data-pools/$id", params: { org, id } }),
+    })),
+    ...backends.map(({ id, display_name: name }) => ({
+      id: `backend ${id}`,
+      label: id,
+      group: `Backend, ${name}`,
+      run: () => void navigate({ to: "/o/$org/backends/$id", params: { org, id } }),
     })),
     ...offers.map(({ serviceKey: key, serviceName, title, providerName }) => ({
       id: `offer ${key}`,

@@ -1,8 +1,10 @@
 import { Text } from "@mantine/core";
 import {
   IconApps,
+  IconAtom2,
   IconBuildingStore,
   IconChartBar,
+  IconChartHistogram,
   IconCode,
   IconDatabase,
   IconHome,
@@ -12,7 +14,7 @@ import {
   IconUsers,
 } from "@tabler/icons-react";
 import { can } from "@platform/contract/permissions";
-import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
+import { ROUTES } from "../api/client.ts";
 import type { OperationId } from "../api/client.ts";
 import { toActor } from "../api/scope.tsx";
 import type { Organisation, Scope } from "../api/scope.tsx";
@@ -37,12 +39,20 @@ const GROUPS = [
       },
       { to: "/o/$org/applications", label: "Applications", icon: IconApps, op: "listApplications", key: "a" },
       { to: "/o/$org/data-pools", label: "Data pools", icon: IconDatabase, op: "listDataPools", key: "d" },
+      { to: "/o/$org/backends", label: "Backends", icon: IconAtom2, op: "listBackends", key: "b" },
     ],
   },
   {
     name: "Run",
     pages: [
       { to: "/o/$org/executions", label: "Executions", icon: IconPlayerPlay, op: "listExecutions", key: "e" },
+      {
+        to: "/o/$org/quantum-jobs",
+        label: "Quantum jobs",
+        icon: IconChartHistogram,
+        op: "listQuantumJobs",
+        key: "q",
+      },
     ],
   },
   {
@@ -70,9 +80,7 @@ type NavigationPage = (typeof GROUPS)[number]["pages"][number];
 /** The pages of an organisation that the user may see. */
 export function listPages(scope: Scope, organisation: Organisation): readonly NavigationPage[] {
   const actor = toActor({ ...scope, organisation });
-  return GROUPS.flatMap<NavigationPage>(({ pages }) => pages).filter(({ op }) =>
-    can(actor, PLATFORM_ROUTES[op]),
-  );
+  return GROUPS.flatMap<NavigationPage>(({ pages }) => pages).filter(({ op }) => can(actor, ROUTES[op]));
 }
 
 /** The key behind `g` that leads to a page; null: none does. */

@@ -2,7 +2,7 @@ import { Tooltip } from "@mantine/core";
 import { cloneElement } from "react";
 import type { MouseEvent, ReactElement } from "react";
 import { can, explainRefusal } from "@platform/contract/permissions";
-import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
+import { ROUTES } from "../api/client.ts";
 import type { OperationId } from "../api/client.ts";
 import { toActor, useScope } from "../api/scope.tsx";
 
@@ -10,7 +10,7 @@ import { toActor, useScope } from "../api/scope.tsx";
 export function useRefusal(op: OperationId): string | null {
   const scope = useScope();
   const actor = toActor(scope);
-  const route = PLATFORM_ROUTES[op];
+  const route = ROUTES[op];
   return can(actor, route) ? null : explainRefusal(actor, scope.organisation?.name ?? "this platform", route);
 }
 

@@ -1,9 +1,8 @@
 import { Button, Menu } from "@mantine/core";
 import { IconCopy } from "@tabler/icons-react";
-import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import { toCurl, toJava, toJavaScript, toPython } from "@platform/contract/snippets/requests";
 import type { ShownRequest } from "@platform/contract/snippets/requests";
-import { API_PATH } from "../api/client.ts";
+import { findApiPath, ROUTES } from "../api/client.ts";
 import type { OperationId, RequestOf } from "../api/client.ts";
 import { useScope } from "../api/scope.tsx";
 import { copyText } from "./copy-button.tsx";
@@ -27,8 +26,8 @@ interface CopyAsProps<K extends OperationId> {
 export function CopyAs<K extends OperationId>({ op, request, id, command, more, size }: CopyAsProps<K>) {
   const { organisation } = useScope();
   const asked = {
-    route: PLATFORM_ROUTES[op],
-    baseUrl: `${globalThis.location.origin}${API_PATH}`,
+    route: ROUTES[op],
+    baseUrl: `${globalThis.location.origin}${findApiPath(op)}`,
     request: request as ShownRequest["request"],
     headers: organisation === null ? {} : { "X-OrganizationId": organisation.id },
   };

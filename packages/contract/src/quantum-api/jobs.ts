@@ -199,7 +199,15 @@ export const JobsQuery = Type.Object({
     }),
   ),
   sessionId: Type.Optional(Type.String({ maxLength: 36, description: "Only those of this session" })),
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: JOB_TEXTS.name,
+      description: "Only those with this text in their name, in small or capital letters",
+    }),
+  ),
   createdAfter: Type.Optional(Timestamp("Only those that were created then or later")),
+  createdBefore: Type.Optional(Timestamp("Only those that were created before")),
 });
 
 const LogQuery = Type.Object({ cursor: PageQuery.properties.cursor });

@@ -12,7 +12,9 @@ interface Wanted {
   readonly backendId?: string;
   readonly status?: JobState;
   readonly tag?: readonly string[];
+  readonly name?: string;
   readonly createdAfter?: string;
+  readonly createdBefore?: string;
   readonly sessionId?: string;
   readonly serviceExecutionId?: string | undefined;
 }
@@ -23,13 +25,15 @@ export async function listJobs(
   { organisationId }: PlatformCaller,
   query: Wanted,
 ) {
-  const { backendId, status, tag: tags, createdAfter, sessionId, serviceExecutionId } = query;
+  const { backendId, status, tag: tags, name, sessionId, serviceExecutionId } = query;
   const filter = {
     backendId,
     tags,
     sessionId: sessionId?.toLowerCase(),
     serviceExecutionId: serviceExecutionId?.toLowerCase(),
-    createdAfter: readTime("createdAfter", createdAfter),
+    name,
+    createdAfter: readTime("createdAfter", query.createdAfter),
+    createdBefore: readTime("createdBefore", query.createdBefore),
     ...(status === undefined ? {} : toFilter(status)),
   };
   const { items, total } = await quantumJobs.list(organisationId, filter, readPage(query));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BackendDescription } from "@platform/contract/quantum-api/description";
 import { QUANTUM_API } from "@platform/contract/quantum-api/quantum-api";
 import {
@@ -117,6 +117,70 @@ test.each<readonly [string, object]>([
   expect(await call(scene.provider, "POST /jobs", { ...JOB, ...more })).toMatchObject({
     status: 400,
     body: { code: "INVALID_INPUT" },
+  });
+});
+
+test("jobs are found by a part of their name, whatever its letters, and by when they were created", async () => {
+  const user = await createTestUser(scene.instance);
+  await createBackend(user, "named", "sim.named");
+  const start = async (name: string | null) =>
+    (await call(user, "POST /jobs", { ...JOB, backend_id: "sim.named", name })).body;
+  const ghz = await start("GHZ of 100% of them");
+  await start("Bell pair");
+  await start(null);
+  const list = async (query: Record<string, string>) =>
+    (await call(user, `GET /jobs?${new URLSearchParams(query).toString()}`)).body;
+  expect(await list({ name: "ghz OF 100%" })).toMatchObject({
+    content: [{ id: ghz?.["id"] }],
+    total_elements: 1,
+  });
+  // A sign that stands for any text elsewhere stands for itself.
+  expect(await list({ name: "g%z" })).toMatchObject({ total_elements: 0 });
+  expect(await list({ createdBefore: "2026-01-01 00:00:00" })).toMatchObject({ total_elements: 0 });
+  expect(await list({ createdBefore: "2126-01-01 00:00:00" })).toMatchObject({ total_elements: 3 });
+});
+
+describe("with the cookie of a session", () => {
+  const proof = { "x-requested-by": "console", "sec-fetch-site": "same-origin" };
+  const withSession = async (request: string, headers: Record<string, string>, json?: unknown) => {
+    const { identity } = scene.instance;
+    const client = { userAgent: "Test/1.0", ip: "192.0.2.1" };
+    const session = await identity.createSession(scene.provider.userId, client);
+    const [method = "", path = ""] = request.split(" ");
+    const { statusCode } = await scene.instance.api.inject({
+      method: method as "GET" | "POST" | "DELETE",
+      url: `/quantum${path}`,
+      headers: { cookie: `platform_session=${session}`, "content-type": "application/json", ...headers },
+      ...(json === undefined ? {} : { payload: JSON.stringify(json) }),
+    });
+    return statusCode;
+  };
+
+  test("the console reads, starts and cancels", async () => {
+    expect(await withSession("GET /backends", proof)).toBe(200);
+    expect(await withSession("POST /jobs", proof, JOB)).toBe(201);
+  });
+
+  test.each<readonly [string, Record<string, string>]>([
+    ["without the header of the console", { "sec-fetch-site": "same-origin" }],
+    ["from a page of another origin", { "x-requested-by": "console", "sec-fetch-site": "cross-site" }],
+    ["from another port of the host", { "x-requested-by": "console", "sec-fetch-site": "same-site" }],
+    ["of a form of another origin", { "x-requested-by": "console", origin: "https://evil.example" }],
+  ])("a request %s is refused, and does nothing", async (_what, headers) => {
+    const count = async () => (await call(scene.provider, "GET /jobs")).body?.["total_elements"];
+    const { body } = await call(scene.provider, "POST /jobs", JOB);
+    const before = await count();
+    expect(await withSession("POST /jobs", headers, JOB)).toBe(403);
+    expect(await withSession(`DELETE /jobs/${String(body?.["id"])}`, headers)).toBe(403);
+    expect(await count()).toBe(before);
+    expect((await call(scene.provider, `GET /jobs/${String(body?.["id"])}`)).body?.["status"]).toBe(
+      "PENDING",
+    );
+  });
+
+  test("a body that a form can send is refused", async () => {
+    const headers = { ...proof, "content-type": "text/plain" };
+    expect(await withSession("POST /jobs", headers, JOB)).toBe(415);
   });
 });
 

@@ -53,8 +53,12 @@ export interface JobFilter {
   readonly serviceExecutionId?: string | undefined;
   /** All of them. */
   readonly tags?: readonly string[] | undefined;
+  /** A part of it, in small or capital letters. */
+  readonly name?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAfter?: number | undefined;
+  /** Likewise; those of this moment are left out. */
+  readonly createdBefore?: number | undefined;
   readonly statuses?: readonly ExecutionStatus[] | undefined;
   /** Of those that failed, by code. */
   readonly codes?: readonly string[] | undefined;
@@ -96,6 +100,8 @@ const LIST = `with found as materialized (
       and ($10::text is null or ${FACTS} ->> 'serviceExecutionId' = $10)
       and ($9::float8 is null or e.created_at >= to_timestamp($9 / 1000))
       and ($11::text is null or ${FACTS} ->> 'sessionId' = $11) and ($12::uuid[] is null or e.id = any ($12))
+      and ($13::float8 is null or e.created_at < to_timestamp($13 / 1000))
+      and ($14::text is null or strpos(lower(${FACTS} ->> 'name'), lower($14)) > 0)
   )
   select (select count(*)::int from found) as total, page.* from (select 1) one
     left join lateral (select * from found where place > $7::int and place <= $7::int + $8::int) page on true order by page.place`;
@@ -116,6 +122,8 @@ export function createQuantumJobStore(database: Database): QuantumJobStore {
         serviceExecutionId = null,
         sessionId = null,
         ids = null,
+        createdBefore = null,
+        name = null,
       } = filter;
       const rows = await database.query<ListRow>({
         text: LIST,
@@ -132,6 +140,8 @@ export function createQuantumJobStore(database: Database): QuantumJobStore {
           serviceExecutionId,
           sessionId,
           ids,
+          createdBefore,
+          name,
         ],
         idempotent: true,
       });

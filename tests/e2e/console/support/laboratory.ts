@@ -2,6 +2,7 @@ import { expectOk, fetchAccessToken, request } from "../../../../tools/platform-
 import type { Subscription } from "../../../../tools/platform-client.ts";
 import { createTour, MOST_STOPS, PROJECTS } from "./laboratory-projects.ts";
 import type { ConsoleWorld } from "./open-console.ts";
+import { createBackendFiles, toCircuit, toJob } from "./quantum-backend.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -24,6 +25,12 @@ export interface Laboratory {
   readonly failed: string;
   readonly running: string;
   readonly waiting: string;
+  /** Id of a backend of the provider, and jobs of it: measured, sampled, refused by it, and one that runs. */
+  readonly backend: string;
+  readonly measured: string;
+  readonly sampled: string;
+  readonly refused: string;
+  readonly onDevice: string;
   /** Token of an invitation to the provider. */
   readonly invitation: string;
 }
@@ -60,6 +67,7 @@ export async function fillLaboratory(world: ConsoleWorld): Promise<Laboratory> {
   const services = await deployServices(world, provider);
   await offer(provider, services.serviceKey);
   const executions = await runJobs(provider, services.serviceKey);
+  const quantum = await runQuantumJobs(world, me.organization.id);
   const subscribed = await subscribe(world, as(customer.id), services.serviceKey);
   const poolId = await storeMaps(world, customer.id, as(customer.id), subscribed.applicationId);
   return {
@@ -67,6 +75,7 @@ export async function fillLaboratory(world: ConsoleWorld): Promise<Laboratory> {
     customer: customer.slug,
     empty: empty.slug,
     ...services,
+    ...quantum,
     ...executions,
     ...subscribed,
     poolId,
@@ -152,6 +161,46 @@ async function runJobs(provider: Call, serviceKey: string) {
     startAt: new Date(Date.now() + 9 * HOUR_MS).toISOString(),
   });
   return { succeeded, alsoSucceeded, failed, running, waiting };
+}
+
+const H7 = {
+  name: "H7, seven qubits",
+  description:
+    "The simulator of the seven-qubit device of the Alpine Optimisation Lab, with its noise of last week.\n\nJobs of more than 20 circuits are to be split.",
+  technology: "SUPERCONDUCTING",
+  gates: ["cz", "rz", "sx", "x", "h", "cx"],
+};
+
+/** A backend, and what jobs of it can become. */
+async function runQuantumJobs(world: ConsoleWorld, organizationId: string) {
+  const backend = "lab.h7";
+  const { program, project } = createBackendFiles(backend, H7);
+  await world.deploy(await world.createProject("h7", program, { "platform.json": project }));
+  const start = async (json: object, seconds = 30) =>
+    (
+      await expectOk(
+        request<{ id: string }>("POST", `${world.login.apiUrl}/quantum/jobs`, {
+          token: world.login.personalAccessToken,
+          headers: { "x-organizationid": organizationId, prefer: `wait=${seconds}` },
+          json,
+        }),
+      )
+    ).id;
+  const problem = {
+    bqm: { variable_labels: ["north", "south", "east"], linear_biases: [1, -2, 0.5] },
+  };
+  const [measured, sampled, refused] = [
+    await start(
+      toJob(backend, [toCircuit(5, "// spread"), toCircuit(3)], {
+        name: "GHZ, all widths",
+        tags: ["ghz", "nightly"],
+      }),
+    ),
+    await start({ backend_id: backend, input_format: "DIMOD_BQM", input: problem, shots: 20 }),
+    await start(toJob(backend, [toCircuit(2, "// fails")], { name: "Without its register" })),
+  ];
+  const onDevice = await start(toJob(backend, [toCircuit(2, "// seconds 800")], { name: "Long run" }), 1);
+  return { backend, measured, sampled, refused, onDevice };
 }
 
 /** Until nothing waits or runs any more. */

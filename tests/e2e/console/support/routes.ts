@@ -60,6 +60,16 @@ function describeSubjects(lab: Laboratory): Readonly<Record<string, readonly str
       `${customer}/marketplace?tag=logistics`,
       `${customer}/marketplace?q=absent`,
     ],
+    "/o/$org/backends": [`${provider}/backends`, `/o/${lab.empty}/backends`],
+    "/o/$org/backends/$id": [`${provider}/backends/${lab.backend}`],
+    "/o/$org/quantum-jobs": [
+      `${provider}/quantum-jobs`,
+      `/o/${lab.empty}/quantum-jobs`,
+      `${provider}/quantum-jobs?tag=absent&after=2026-01-01+00%3A00%3A00`,
+    ],
+    "/o/$org/quantum-jobs/$id": [lab.measured, lab.sampled, lab.refused, lab.onDevice].map(
+      (id) => `${provider}/quantum-jobs/${id}`,
+    ),
     "/o/$org/usage": [`${provider}/usage`, `${customer}/usage?by=service`, `/o/${lab.empty}/usage`],
     "/o/$org": [provider, `/o/${lab.empty}`],
     "/jobs/$id": [`/jobs/${lab.succeeded}`],

@@ -1,6 +1,6 @@
 import { Text } from "@mantine/core";
 import { listRoles } from "@platform/contract/permissions";
-import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
+import { ROUTES } from "../../api/client.ts";
 import type { OperationId } from "../../api/client.ts";
 import { q, useFetched } from "../../api/queries.ts";
 
@@ -10,7 +10,7 @@ const MOST_NAMES = 3;
 /** Who of the organisation can do what the user may not. */
 export function WhoCan({ op }: { readonly op: OperationId }) {
   const { data } = useFetched(q("listMembers", { query: { limit: 100 } }));
-  const roles = listRoles(PLATFORM_ROUTES[op]);
+  const roles = listRoles(ROUTES[op]);
   const names = (data?.items ?? []).filter(({ role }) => roles.includes(role)).map(({ name }) => name);
   const more = names.length - MOST_NAMES;
   return (

@@ -1,0 +1,65 @@
+import { Stack, Text } from "@mantine/core";
+import type { Backend } from "@platform/contract/quantum-api/backends";
+import type { AnswerOf } from "../../api/client.ts";
+import { useOrganisation } from "../../api/scope.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { AppLink } from "../../ui/link.tsx";
+import { Time } from "../../ui/time.tsx";
+import { formatDuration } from "../../util/times.ts";
+import { formatCount } from "../../util/units.ts";
+import { describeSize, TYPE_WORDS } from "./words.ts";
+
+interface BackendOverviewProps {
+  readonly backend: Backend;
+  readonly load: AnswerOf<"getBackendStatus">;
+}
+
+/** What a backend is, and how busy. What it says of itself is its author's text, and stands as it is. */
+export function BackendOverview({ backend, load }: BackendOverviewProps) {
+  const { slug: org } = useOrganisation();
+  const { documentation, internal_id: key, backend_version: version } = backend;
+  return (
+    <Stack gap="lg">
+      {documentation.description !== undefined && documentation.description !== "" && (
+        <Text maw="78ch" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+          {documentation.description}
+        </Text>
+      )}
+      <Facts
+        of={{
+          Type: TYPE_WORDS[backend.type],
+          Technology: backend.technology,
+          Size: describeSize(backend),
+          "Jobs that wait": formatCount(load.queue_size),
+          "Typical wait": describeWait(load.queue_avg_time),
+          Results: backend.deterministic
+            ? "the same for the same input and seed"
+            : "drawn anew by each job, also with a seed",
+          Provider: backend.provider,
+          "Hardware of": backend.hardware_provider ?? undefined,
+          Version: (
+            <AppLink to="/o/$org/services/$key/versions/$version" params={{ org, key, version }}>
+              {version}
+            </AppLink>
+          ),
+          "Version of": <Time at={backend.updated_at} />,
+          Service: (
+            <AppLink to="/o/$org/services/$key" params={{ org, key }}>
+              Its service, with builds and settings
+            </AppLink>
+          ),
+          "More about it":
+            documentation.url === undefined ? undefined : (
+              <a href={documentation.url} rel="nofollow noreferrer ugc" target="_blank">
+                {documentation.url}
+              </a>
+            ),
+        }}
+      />
+    </Stack>
+  );
+}
+
+function describeWait(seconds: number): string {
+  return seconds === 0 ? "none so far" : `up to ${formatDuration(seconds * 1_000)}`;
+}

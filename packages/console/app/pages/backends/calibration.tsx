@@ -1,0 +1,72 @@
+import { Skeleton, Stack, Text, Title } from "@mantine/core";
+import { withoutExactNumbers } from "@platform/contract/exact-number";
+import { q, useFetched } from "../../api/queries.ts";
+import { JsonView } from "../../execution/json-view.tsx";
+import { formatError, formatHertz, formatSeconds, readCalibration } from "../../quantum/read-calibration.ts";
+import type { GateCalibration, QubitCalibration } from "../../quantum/read-calibration.ts";
+import { DataTable } from "../../table/data-table.tsx";
+import type { Column } from "../../table/data-table.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { formatCount } from "../../util/units.ts";
+
+/** Rows of a table. */
+const MOST = 200;
+
+/** Errors, durations and coherence, as the backend describes them. */
+export function Calibration({ id }: { readonly id: string }) {
+  const { data, error, retry } = useFetched(q("getBackendCalibration", { params: { backendId: id } }));
+  if (error !== null) return <Failure error={error} retry={retry} />;
+  if (data === undefined) return <Skeleton h={240} />;
+  const calibration = readCalibration(withoutExactNumbers(data));
+  if (calibration === null)
+    return <JsonView text={JSON.stringify(data)} what="Calibration" fileName={`${id}-calibration.json`} />;
+  return (
+    <Stack gap="xl">
+      <Part title="Qubits" rows={calibration.qubits} columns={QUBITS} rowKey={(row) => row.id} />
+      <Part
+        title="Gates"
+        rows={calibration.gates}
+        columns={GATES}
+        rowKey={(row) => `${row.name} ${row.qubits.join(" ")}`}
+      />
+    </Stack>
+  );
+}
+
+interface PartProps<Row> {
+  readonly title: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+}
+
+function Part<Row>({ title, rows, columns, rowKey }: PartProps<Row>) {
+  if (rows.length === 0) return null;
+  return (
+    <section aria-label={title}>
+      <Title order={2} fz="md" mb="xs">
+        {title}
+      </Title>
+      <DataTable label={title} columns={columns} rows={rows.slice(0, MOST)} rowKey={rowKey} empty={null} />
+      {rows.length > MOST && (
+        <Text c="dimmed" fz="sm" mt="xs">
+          The first {formatCount(MOST)} of {formatCount(rows.length)}; the API has all of them.
+        </Text>
+      )}
+    </section>
+  );
+}
+
+const QUBITS: readonly Column<QubitCalibration>[] = [
+  { id: "id", label: "Qubit", cell: ({ id }) => <span className="mono">{id}</span> },
+  { id: "t1", label: "T1", align: "end", cell: ({ t1 }) => formatSeconds(t1) },
+  { id: "t2", label: "T2", align: "end", cell: ({ t2 }) => formatSeconds(t2) },
+  { id: "frequency", label: "Frequency", align: "end", cell: ({ frequency }) => formatHertz(frequency) },
+];
+
+const GATES: readonly Column<GateCalibration>[] = [
+  { id: "name", label: "Gate", cell: ({ name }) => <span className="mono">{name}</span> },
+  { id: "qubits", label: "Qubits", cell: ({ qubits }) => <span className="mono">{qubits.join(", ")}</span> },
+  { id: "duration", label: "Duration", align: "end", cell: ({ duration }) => formatSeconds(duration) },
+  { id: "error", label: "Error", align: "end", cell: ({ error }) => formatError(error) },
+];

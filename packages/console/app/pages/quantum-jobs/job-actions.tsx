@@ -1,0 +1,105 @@
+import { Button } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import type { QuantumJob } from "@platform/contract/quantum-api/jobs";
+import { readText } from "../../api/content.ts";
+import { useChange } from "../../api/queries.ts";
+import { useOrganisation, useScope } from "../../api/scope.tsx";
+import type { Execution } from "../../execution/advice.ts";
+import { toRetrieveProgram } from "../../quantum/programs.ts";
+import { toSameRequest } from "../../quantum/same-request.ts";
+import { Can } from "../../ui/can.tsx";
+import { ConfirmButton } from "../../ui/confirm.tsx";
+import { CopyAs } from "../../ui/copy-as.tsx";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
+import { createKey } from "../../util/keys.ts";
+
+const route = getRouteApi("/in/o/$org/quantum-jobs/$id");
+
+/** A job, and the execution that it is. */
+export interface JobProps {
+  readonly job: QuantumJob;
+  readonly execution: Execution;
+}
+
+/** What can be done with a quantum job. */
+export function JobActions({ job, execution }: JobProps) {
+  const { id } = job;
+  const { id: organizationId } = useOrganisation();
+  const cancel = useChange("cancelQuantumJob", {
+    done: "It is being cancelled.",
+    refresh: ["getQuantumJob", "listQuantumJobs", "getExecution", "listExecutions", "countExecutions"],
+  });
+  return (
+    <>
+      <CopyAs
+        op="getQuantumJobResult"
+        request={{ params: { id } }}
+        id={id}
+        command={`platform quantum result ${id}`}
+        more={[
+          ["Python (SDK)", toRetrieveProgram(id, { origin: globalThis.location.origin, organizationId })],
+        ]}
+      />
+      {!execution.terminal && (
+        <ConfirmButton
+          op="cancelQuantumJob"
+          label={execution.isCancelRequested ? "Cancelling" : "Cancel"}
+          question="Cancel this quantum job?"
+          shortcut="c"
+          run={() => cancel.run({ params: { id } })}
+        >
+          What waits ends at once, what runs within seconds; a job that was cancelled has no result.
+        </ConfirmButton>
+      )}
+      <RunAgain job={job} execution={execution} />
+    </>
+  );
+}
+
+/** Starts a job with the same input, byte by byte, on the version that the backend has now. */
+export function RunAgain({ job, execution, isSmall = false }: JobProps & { readonly isSmall?: boolean }) {
+  const { id } = job;
+  const scope = useScope();
+  const { slug } = useOrganisation();
+  const navigate = route.useNavigate();
+  const [isRunning, setIsRunning] = useState(false);
+  const isBusy = useRef(false);
+  // Pressed again after an answer that was lost, it starts none besides; when the new one is known, another can be started.
+  const [press, setPress] = useState(createKey);
+  const start = useChange("createQuantumJob", {
+    refresh: ["listQuantumJobs", "listExecutions", "countExecutions"],
+  });
+  const run = async () => {
+    const input = await readText(scope, "getQuantumJobInput", { params: { id } });
+    const body = { json: toSameRequest(job, input) };
+    const started = await start.run({ body, idempotencyKey: `${press}-${id}` });
+    setPress(createKey());
+    notifyDone("Started again with the same input.");
+    await navigate({ to: "/o/$org/quantum-jobs/$id", params: { org: slug, id: started.id }, search: {} });
+  };
+  const isGone = execution.inputBytes === undefined;
+  return (
+    <Can op="createQuantumJob">
+      <Button
+        {...(isSmall ? { size: "compact-sm", variant: "default" } : { "aria-keyshortcuts": "r" })}
+        loading={isRunning}
+        disabled={isGone}
+        title={isGone ? "The input is not kept any more." : undefined}
+        onClick={() => {
+          if (isBusy.current) return;
+          isBusy.current = true;
+          setIsRunning(true);
+          run()
+            .catch(notifyFailure)
+            .finally(() => {
+              isBusy.current = false;
+              setIsRunning(false);
+            });
+        }}
+      >
+        Run again
+      </Button>
+    </Can>
+  );
+}

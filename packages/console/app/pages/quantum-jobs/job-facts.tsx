@@ -1,0 +1,54 @@
+import { useOrganisation } from "../../api/scope.tsx";
+import { describeCaller } from "../../execution/kinds.ts";
+import { FORMAT_WORDS } from "../../quantum/circuits.ts";
+import { CopyLine } from "../../ui/copy-button.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { AppLink } from "../../ui/link.tsx";
+import { Time } from "../../ui/time.tsx";
+import { formatDuration } from "../../util/times.ts";
+import { formatBytes, formatCount } from "../../util/units.ts";
+import { Tags } from "./columns.tsx";
+import type { JobProps } from "./job-actions.tsx";
+
+/** Tags that a job can have. */
+const ALL_TAGS = 20;
+
+const bytes = (count: number | undefined) => (count === undefined ? undefined : formatBytes(count));
+
+/** What else is known of a job. */
+export function JobFacts({ job, execution }: JobProps) {
+  const { slug: org } = useOrganisation();
+  const options = JSON.stringify(job.input_params);
+  return (
+    <Facts
+      of={{
+        Identifier: <CopyLine text={job.id} what="identifier" />,
+        Name: job.name ?? undefined,
+        Backend: (
+          <AppLink to="/o/$org/backends/$id" params={{ org, id: job.backend_id }} className="mono">
+            {job.backend_id}
+          </AppLink>
+        ),
+        "Version of the backend": job.backend_version,
+        Provider: job.provider,
+        Tags: job.tags.length === 0 ? undefined : <Tags org={org} of={job.tags} most={ALL_TAGS} />,
+        Shots: job.shots === null ? "as the backend decides" : formatCount(job.shots),
+        Options: options === "{}" ? undefined : <span className="mono">{options}</span>,
+        Format: FORMAT_WORDS[job.input_format] ?? job.input_format,
+        "Sent by": job.sdk_provider ?? undefined,
+        "Started by": describeCaller(execution),
+        Created: <Time at={job.created_at} as="exact" />,
+        Ran: job.usage_time_millis === null ? undefined : formatDuration(job.usage_time_millis),
+        Execution: (
+          <AppLink to="/o/$org/executions/$id" params={{ org, id: job.id }}>
+            The execution that it is, with files, attempts and worker
+          </AppLink>
+        ),
+        "Size of the input": bytes(execution.inputBytes),
+        "Size of the result": bytes(execution.resultBytes),
+        "Kept until":
+          execution.expiresAt === undefined ? undefined : <Time at={execution.expiresAt} as="exact" />,
+      }}
+    />
+  );
+}

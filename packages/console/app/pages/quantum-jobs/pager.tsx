@@ -1,0 +1,30 @@
+import { Button, Group, Text } from "@mantine/core";
+import type { AnswerOf } from "../../api/client.ts";
+import { useSetSearch } from "../../ui/dialog.tsx";
+import { formatCount } from "../../util/units.ts";
+
+/** From one page of the list to the next. */
+export function Pager({ of: list }: { readonly of: AnswerOf<"listQuantumJobs"> }) {
+  const setSearch = useSetSearch();
+  const { page, total_pages: pages, total_elements: total, last } = list;
+  if (total === 0) return null;
+  const open = (next: number) => setSearch({ page: next <= 0 ? undefined : next + 1 }, "push");
+  return (
+    <Group mt="sm" gap="sm" justify="space-between">
+      <Text fz="sm" c="dimmed" role="status">
+        {formatCount(total)} {total === 1 ? "job" : "jobs"}
+        {pages > 1 && `, page ${formatCount(page + 1)} of ${formatCount(pages)}`}
+      </Text>
+      {pages > 1 && (
+        <Group gap="xs">
+          <Button size="xs" variant="default" disabled={page === 0} onClick={() => open(page - 1)}>
+            Newer
+          </Button>
+          <Button size="xs" variant="default" disabled={last} onClick={() => open(page + 1)}>
+            Older
+          </Button>
+        </Group>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,116 @@
+import { Button, Skeleton, Stack, Text } from "@mantine/core";
+import { useMemo, useState } from "react";
+import { parseExactNumbers } from "@platform/contract/exact-number";
+import { useText } from "../../api/content.ts";
+import { JsonView, SHOWN_BYTES } from "../../execution/json-view.tsx";
+import { isObject } from "../../quantum/read-json.ts";
+import { readResult } from "../../quantum/read-result.ts";
+import type { ShownResult } from "../../quantum/read-result.ts";
+import { Facts } from "../../ui/facts.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { sliceMember } from "../../util/exact-json.ts";
+import { formatDuration } from "../../util/times.ts";
+import { formatBytes } from "../../util/units.ts";
+import { Estimates } from "./estimates.tsx";
+import type { JobProps } from "./job-actions.tsx";
+import { Measured } from "./measured.tsx";
+import { Samples } from "./samples.tsx";
+
+/** What the backend has returned. */
+export function ResultTab({ job, execution }: JobProps) {
+  const size = execution.resultBytes;
+  const [isWanted, setIsWanted] = useState((size ?? 0) <= SHOWN_BYTES);
+  const isThere = job.status === "COMPLETED";
+  const { data, error, retry } = useText(
+    "getQuantumJobResult",
+    { params: { id: job.id } },
+    isThere && isWanted,
+  );
+  if (!execution.terminal)
+    return <Text c="dimmed">There is no result yet: the job has not ended. This page shows it then.</Text>;
+  if (!isThere) return <Text c="dimmed">There is no result: the job did not complete.</Text>;
+  if (!isWanted)
+    return (
+      <Stack align="flex-start">
+        <Text>The result has {formatBytes(size ?? 0)}.</Text>
+        <Button variant="default" onClick={() => setIsWanted(true)}>
+          Show the result
+        </Button>
+      </Stack>
+    );
+  if (error !== null) return <Failure error={error} retry={retry} />;
+  if (data === undefined) return <Skeleton h={240} />;
+  return <Result text={data} id={job.id} />;
+}
+
+function Result({ text, id }: { readonly text: string; readonly id: string }) {
+  const result = useMemo(() => readResult(text), [text]);
+  const [isRaw, setIsRaw] = useState(false);
+  return (
+    <Stack gap="lg">
+      <Known of={result} id={id} />
+      <Metadata text={sliceMember(text, "metadata")} />
+      {result.kind === "other" || isRaw ? (
+        <JsonView text={text} what="Result" fileName={`${id}-result.json`} />
+      ) : (
+        <Button variant="default" style={{ alignSelf: "flex-start" }} onClick={() => setIsRaw(true)}>
+          Show the result as JSON
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+function Known({ of: result, id }: { readonly of: ShownResult; readonly id: string }) {
+  switch (result.kind) {
+    case "measured":
+      return <Measured circuits={result.circuits} id={id} />;
+    case "estimated":
+      return <Estimates circuits={result.circuits} />;
+    case "sampled":
+      return <Samples of={result.samples} id={id} />;
+    case "other":
+      return null;
+    default:
+      return result satisfies never;
+  }
+}
+
+/** Characters of one value. */
+const LONGEST = 200;
+const MOST_VALUES = 30;
+/** Words of what most backends say. */
+const NAMES: Readonly<Record<string, string>> = {
+  seconds: "Took",
+  method: "Method",
+  seed: "Seed",
+  software: "Software",
+  digest: "Digest",
+};
+
+/** What the backend says about how it was computed. */
+function Metadata({ text }: { readonly text: string | null }) {
+  const metadata = text === null ? null : parseExactNumbers(text);
+  if (!isObject(metadata)) return null;
+  const rows = Object.entries(metadata)
+    .slice(0, MOST_VALUES)
+    .map(([name, value]) => [NAMES[name] ?? name.slice(0, LONGEST), describe(name, value)] as const);
+  return rows.length === 0 ? null : (
+    <section aria-label="Metadata">
+      <Facts of={Object.fromEntries(rows)} />
+    </section>
+  );
+}
+
+function describe(name: string, value: unknown): string {
+  if (name === "seconds" && typeof value === "number") return formatDuration(value * 1_000);
+  const text =
+    name === "software" && isObject(value)
+      ? Object.entries(value)
+          .map(([library, version]) => `${library} ${String(version)}`)
+          .join(", ")
+      : typeof value === "string"
+        ? value
+        : JSON.stringify(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

@@ -1,0 +1,58 @@
+import type { RequestOf } from "../api/client.ts";
+import { oneOf, search, text, time, whole } from "../util/url-state.ts";
+
+/** Jobs of a page of the list. */
+export const PAGE_SIZE = 25;
+/** The highest number of a page that the platform takes. */
+const LAST_PAGE = 10_000;
+
+/** The filter of quantum jobs as it stands in the URL; `page` from 1. */
+export const quantumJobsSearch = search({
+  backend: text(),
+  status: oneOf("PENDING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED", "ABORTED"),
+  tag: text(),
+  name: text(),
+  after: time(),
+  before: time(),
+  page: whole(LAST_PAGE),
+});
+
+/** What the URL says. */
+export type QuantumJobsSearch = ReturnType<typeof quantumJobsSearch>;
+
+/** The filter as the platform takes it. */
+export type QuantumJobsQuery = NonNullable<RequestOf<"listQuantumJobs">["query"]>;
+
+/** The longest that the platform takes, of each. */
+const LONGEST = { backend: 63, tag: 64, name: 200 } as const;
+
+/** What the platform would refuse is cut: a broken link shows nothing, and no error. */
+export function toQuery({ page = 1, ...given }: QuantumJobsSearch): QuantumJobsQuery {
+  const query = {
+    page: Math.max(0, page - 1),
+    size: PAGE_SIZE,
+    backendId: given.backend?.slice(0, LONGEST.backend),
+    status: given.status,
+    tag: given.tag === undefined ? undefined : [given.tag.slice(0, LONGEST.tag)],
+    name: given.name?.slice(0, LONGEST.name),
+    createdAfter: given.after,
+    createdBefore: given.before,
+  };
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+}
+
+/** The parameters that filter, all taken out. */
+export const NO_FILTER = {
+  backend: undefined,
+  status: undefined,
+  tag: undefined,
+  name: undefined,
+  after: undefined,
+  before: undefined,
+  page: undefined,
+} as const satisfies Readonly<Record<keyof QuantumJobsSearch, undefined>>;
+
+/** Whether anything is filtered. */
+export function isFiltered({ page: _page, ...given }: QuantumJobsSearch): boolean {
+  return Object.values(given).some((value) => value !== undefined);
+}

@@ -1,0 +1,23 @@
+/* Written by `npm run gen`. */
+import type { Route } from "../client.ts";
+import type { Guarded } from "../permissions.ts";
+import type { QUANTUM_API } from "./quantum-api.ts";
+
+/** All operations of the quantum API without their schemas, for `createClient` and `can` in a browser. */
+// oxfmt-ignore
+export const QUANTUM_ROUTES: Readonly<Record<keyof typeof QUANTUM_API, Route & Guarded>> = {
+  listBackends: { method: "GET", path: "/backends", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  findLeastBusyBackend: { method: "GET", path: "/backends/least-busy", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  getBackend: { method: "GET", path: "/backends/{backendId}", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  getBackendStatus: { method: "GET", path: "/backends/{backendId}/status", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  getBackendCalibration: { method: "GET", path: "/backends/{backendId}/calibration", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  getBackendConfig: { method: "GET", path: "/backends/{backendId}/config", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  createQuantumJob: { method: "POST", path: "/jobs", bodyMode: "raw", answerMode: "json", allows: "run", audit: "job.start" },
+  listQuantumJobs: { method: "GET", path: "/jobs", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  getQuantumJob: { method: "GET", path: "/jobs/{id}", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  getQuantumJobStatus: { method: "GET", path: "/jobs/{id}/status", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  getQuantumJobResult: { method: "GET", path: "/jobs/{id}/result", bodyMode: "none", answerMode: "bytes", allows: "read", audit: null },
+  getQuantumJobLog: { method: "GET", path: "/jobs/{id}/log", bodyMode: "none", answerMode: "bytes", allows: "read", audit: null },
+  getQuantumJobInput: { method: "GET", path: "/jobs/{id}/input", bodyMode: "none", answerMode: "bytes", allows: "read", audit: null },
+  cancelQuantumJob: { method: "DELETE", path: "/jobs/{id}", bodyMode: "none", answerMode: "none", allows: "run", audit: "job.cancel" },
+};

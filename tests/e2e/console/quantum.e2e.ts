@@ -1,0 +1,273 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectOk, request } from "../../../tools/platform-client.ts";
+import { inviteMember } from "./support/members.ts";
+import { openConsole } from "./support/open-console.ts";
+import type { ConsoleWorld } from "./support/open-console.ts";
+import { createBackendFiles, toCircuit, toJob } from "./support/quantum-backend.ts";
+
+const run = promisify(execFile);
+const HOSTILE = `<img src=x onerror="document.title='run'">`;
+const BACKEND = "lab.h7";
+
+let world: ConsoleWorld;
+let slug: string;
+let organizationId: string;
+
+beforeAll(async () => {
+  world = await openConsole();
+  const me = await world.api<{ organization: { id: string; slug: string } }>("GET", "/me");
+  ({ id: organizationId, slug } = me.body.organization);
+  const { program, project } = createBackendFiles(BACKEND, {
+    name: `H7 ${HOSTILE}`,
+    description: `Seven qubits ${HOSTILE} <script>document.title='run'</script>`,
+    technology: HOSTILE,
+    gates: ["cz", "rz", HOSTILE],
+  });
+  await world.deploy(await world.createProject("h7", program, { "platform.json": project }));
+});
+afterAll(() => world?.close());
+
+interface Job {
+  readonly id: string;
+  readonly status: string;
+}
+
+/** What the quantum API answers to the first login. */
+function quantum<T>(method: string, path: string, json?: unknown, wait = 0): Promise<T> {
+  return expectOk(
+    request<T>(method, `${world.login.apiUrl}/quantum${path}`, {
+      token: world.login.personalAccessToken,
+      headers: { "x-organizationid": organizationId, ...(wait === 0 ? {} : { prefer: `wait=${wait}` }) },
+      ...(json === undefined ? {} : { json }),
+    }),
+  );
+}
+
+const start = (circuit: string, more: object = {}, wait = 30) =>
+  quantum<Job>("POST", "/jobs", toJob(BACKEND, [circuit], more), wait);
+const pageOf = ({ id }: Job) => `/o/${slug}/quantum-jobs/${id}`;
+
+test("an organisation without backends is told how to get one, in both lists", async () => {
+  const empty = await world.createOrganisation("No qubits");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${empty.slug}/backends`);
+  await page.getByRole("heading", { name: "No backends yet" }).waitFor();
+  await page.getByText("platform backends install statevector").waitFor();
+  await open(`/o/${empty.slug}/quantum-jobs`);
+  await page.getByRole("link", { name: "Choose a backend to run a circuit on" }).click();
+  await page.getByRole("heading", { level: 1, name: "Backends" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("a circuit is run from the page of its backend, which the palette finds, and its counts appear by themselves", async () => {
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}`);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("lab.h");
+  await page.getByRole("option", { name: BACKEND }).click();
+  await page.getByRole("heading", { level: 1, name: BACKEND }).waitFor();
+  await page.getByText("Online", { exact: true }).waitFor();
+
+  await page.getByRole("tab", { name: "Configuration" }).click();
+  await page.getByRole("img", { name: "Drawing: 6 pairs of 7 qubits" }).waitFor();
+  await page.getByText("1 to 100,000").waitFor();
+  await page.getByRole("tab", { name: "Calibration" }).click();
+  await page.getByRole("row", { name: "0 80 µs 60 µs 4.9 GHz" }).waitFor();
+
+  await page.getByRole("button", { name: "Run a circuit" }).click();
+  const dialog = page.getByRole("dialog");
+  const circuit = dialog.getByLabel("Circuit");
+  expect(await circuit.inputValue()).toContain("OPENQASM 3.0;");
+  await circuit.fill("OPENQASM 2.0; qreg q[1];");
+  await dialog.getByRole("button", { name: "Start the job" }).click();
+  await dialog.getByText("Must begin with OPENQASM 3.0; or with {").waitFor();
+  await circuit.fill(toCircuit(3));
+  await dialog.getByLabel("Shots").fill("2000");
+  await dialog.getByLabel("Seed").fill("7");
+  await dialog.getByLabel("Name").fill("GHZ by hand");
+  await dialog.getByRole("button", { name: "Start the job" }).click();
+
+  await page.getByRole("heading", { level: 1, name: "GHZ by hand" }).waitFor();
+  await page.getByText(/outcomes of 2,000 shots$/u).waitFor();
+  const rows = await page.getByRole("table").getByRole("row").allTextContents();
+  expect(
+    rows
+      .slice(1, 3)
+      .map((row) => /^[01]{3}/u.exec(row)?.[0])
+      .toSorted(),
+  ).toEqual(["000", "111"]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download each shot" }).click(),
+  ]);
+  const shots = (await readFile(await download.path(), "utf8")).trimEnd().split("\n");
+  expect(shots).toHaveLength(2_000);
+  const zeros = shots.filter((shot) => shot === "000").length;
+  await page.getByRole("row", { name: `000 ${zeros.toLocaleString("en")}` }).waitFor();
+  await page.getByText("statevector").waitFor();
+  await page.getByRole("tab", { name: "Circuit" }).click();
+  await page.getByRole("region", { name: "Circuit" }).getByText("qubit[3] q;").waitFor();
+
+  await page.getByRole("button", { name: "Run again" }).click();
+  await page.getByText("Started again with the same input.").waitFor();
+  await page.getByText(/outcomes of 2,000 shots$/u).waitFor();
+  // The same circuit with the same seed: the same counts.
+  expect(await page.getByRole("table").getByRole("row").allTextContents()).toEqual(rows);
+  expect(complaints).toEqual([]);
+});
+
+test("a job that runs is followed with its log, and ends where it is cancelled", async () => {
+  const job = await start(toCircuit(2, "// seconds 600"), { name: "Long" }, 1);
+  const { page, open, complaints } = await world.visit();
+  await open(`${pageOf(job)}?tab=log`);
+  await page.getByText("Running", { exact: true }).first().waitFor();
+  await page.getByText("second 1").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByText("Cancelled", { exact: true }).first().waitFor();
+  await page.getByText("What to do:").waitFor();
+  expect(await quantum<Job>("GET", `/jobs/${job.id}`)).toMatchObject({ status: "CANCELLED" });
+  await page.getByRole("tab", { name: "Facts" }).click();
+  await page.getByRole("link", { name: "The execution that it is" }).click();
+  await page.waitForURL(`**/o/${slug}/executions/${job.id}`);
+  expect(complaints).toEqual([]);
+});
+
+test("jobs are found by name, tag, state and time, page by page, and the address shows a colleague the same", async () => {
+  const bodies = Array.from({ length: 27 }, (_, at) => ({
+    name: `sweep ${at}`,
+    tags: at % 9 === 0 ? ["sweep", "ninth"] : ["sweep"],
+  }));
+  const [failed] = await Promise.all([
+    start(toCircuit(1, "// fails"), { name: "sweep that fails", tags: ["sweep"] }),
+    ...bodies.map((more) => start(toCircuit(1), { ...more, shots: 1 }, 1)),
+  ]);
+  const { page, open, complaints } = await world.visit();
+  const { page: colleague, open: openThere } = await world.visit();
+  await open(`/o/${slug}/quantum-jobs`);
+  await page.getByLabel("Name").fill("SWEEP");
+  await page.keyboard.press("Enter");
+  await page.getByText("28 jobs, page 1 of 2").waitFor();
+  await page.getByRole("button", { name: "Older" }).click();
+  await page.getByText("28 jobs, page 2 of 2").waitFor();
+  expect(await page.getByRole("table").getByRole("row").count()).toBe(1 + 3);
+  await openThere(new URL(page.url()).pathname + new URL(page.url()).search);
+  await colleague.getByText("28 jobs, page 2 of 2").waitFor();
+
+  // Another filter begins at the first page.
+  await page.getByLabel("Tag").fill("ninth");
+  await page.keyboard.press("Enter");
+  await page.getByText("3 jobs", { exact: true }).waitFor();
+  await page.getByLabel("Created").selectOption("Last hour");
+  await page.getByLabel("Backend").selectOption(BACKEND);
+  await page.getByText("3 jobs", { exact: true }).waitFor();
+  await page.getByLabel("State").selectOption("Aborted");
+  await page.getByText("No quantum job matches").waitFor();
+  await page.goBack();
+  await page.getByText("3 jobs", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByLabel("State").selectOption("Failed");
+  await page.getByRole("link", { name: "sweep that fails" }).click();
+  await page.getByText("The circuit cannot be read.").waitFor();
+  await page.getByText("the register r is not declared").waitFor();
+  await page.getByRole("link", { name: "Look at the input" }).click();
+  await page.getByRole("region", { name: "Circuit" }).getByText("// fails").waitFor();
+  expect(page.url()).toContain(failed.id);
+  expect(complaints).toEqual([]);
+});
+
+test("samples of an annealer and expectation values are tables, and what has no such form is JSON", async () => {
+  const bqm = { variable_labels: ["a", "b"], linear_biases: [1, -2] };
+  const sampled = await quantum<Job>(
+    "POST",
+    "/jobs",
+    { backend_id: BACKEND, input_format: "DIMOD_BQM", input: { bqm }, shots: 40, input_params: { seed: 3 } },
+    30,
+  );
+  const input = { primitive: "estimator", pubs: [{ circuit: toCircuit(2), observables: { ZZ: 1 } }] };
+  const estimated = await start("", { input });
+  const { page, open, complaints } = await world.visit();
+  await open(pageOf(sampled));
+  await page.getByText("40 samples of 2 variables").waitFor();
+  // The least energy first.
+  await page.getByRole("row", { name: "-2 1 a=0 b=1" }).first().waitFor();
+  await page.getByRole("tab", { name: "Problem" }).click();
+  await page.getByText("linear_biases").waitFor();
+  await open(pageOf(estimated));
+  await page.getByRole("row", { name: "2 -0.4375 0.03125" }).waitFor();
+  await page.getByRole("button", { name: "Show the result as JSON" }).click();
+  await page.getByText('"evs"').waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("many outcomes are bounded, and the rest is counted together", async () => {
+  const job = await start(toCircuit(7, "// spread"));
+  const { page, open } = await world.visit();
+  await open(pageOf(job));
+  const table = page.getByRole("table");
+  await page.getByText(/outcomes of 1,000 shots$/u).waitFor();
+  expect(await table.getByRole("row").count()).toBe(1 + 16 + 1);
+  const counts = await table.locator("tbody td:nth-child(2)").allTextContents();
+  expect(counts.reduce((sum, count) => sum + Number(count.replace(",", "")), 0)).toBe(1_000);
+  await page.getByText("By outcome").click();
+  const bits = await table.locator("tbody th").allTextContents();
+  expect(bits.slice(0, 16)).toEqual(bits.slice(0, 16).toSorted());
+  await page.getByRole("button", { name: "Show all outcomes" }).click();
+  await expect.poll(() => table.getByRole("row").count()).toBeGreaterThan(60);
+});
+
+test("what people and backends write is text wherever it stands", async () => {
+  const more = { name: HOSTILE, tags: [HOSTILE], input_params: { seed: 1, note: HOSTILE } };
+  const job = await start(toCircuit(1, `// says ${HOSTILE}`), more);
+  const { page, open, complaints } = await world.visit();
+  const paths = [
+    `/o/${slug}/backends`,
+    `/o/${slug}/backends/${BACKEND}`,
+    `/o/${slug}/backends/${BACKEND}?tab=configuration`,
+    `/o/${slug}/quantum-jobs`,
+    pageOf(job),
+    `${pageOf(job)}?tab=circuit`,
+    `${pageOf(job)}?tab=log`,
+    `${pageOf(job)}?tab=facts`,
+  ];
+  for (const path of paths) {
+    await open(path);
+    await page.getByText(HOSTILE).first().waitFor();
+    expect(await page.locator("main img, main script").count()).toBe(0);
+  }
+  expect(await page.title()).not.toBe("run");
+  expect(complaints).toEqual([]);
+});
+
+test("the curl and the command that are shown start a job as they are copied", async () => {
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/backends/${BACKEND}?tab=programs`);
+  await page.getByRole("region", { name: "Python program" }).getByText(BACKEND).first().waitFor();
+  await page.getByRole("tab", { name: "curl" }).click();
+  const command = await page.getByRole("region", { name: "curl command" }).textContent();
+  const env = { ...process.env, PLATFORM_TOKEN: world.login.personalAccessToken };
+  const { stdout } = await run("sh", ["-c", command ?? ""], { env });
+  expect(JSON.parse(stdout)).toMatchObject({ backend_id: BACKEND, shots: 1_000 });
+});
+
+test("a viewer sees backends and jobs, and starts and cancels nothing", async () => {
+  const job = await start(toCircuit(2, "// seconds 600"), {}, 1);
+  const viewer = await inviteMember(world, organizationId, "viewer");
+  const { page, open, complaints } = await world.visit({ as: viewer });
+  await open(`/o/${slug}/backends/${BACKEND}`);
+  const button = page.getByRole("button", { name: "Run a circuit" });
+  expect(await button.getAttribute("aria-disabled")).toBe("true");
+  await button.focus();
+  await page.getByText(/You are viewer of .*; this needs the role maintainer or owner/u).waitFor();
+  await button.press("Enter");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await open(pageOf(job));
+  for (const name of ["Cancel", "Run again"])
+    expect(await page.getByRole("button", { name }).getAttribute("aria-disabled")).toBe("true");
+  expect(await quantum<Job>("GET", `/jobs/${job.id}`)).toMatchObject({ status: "RUNNING" });
+  expect(complaints).toEqual([]);
+  await quantum("DELETE", `/jobs/${job.id}`);
+});
