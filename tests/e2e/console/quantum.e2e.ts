@@ -93,12 +93,8 @@ test("a circuit is run from the page of its backend, which the palette finds, an
   await page.getByRole("heading", { level: 1, name: "GHZ by hand" }).waitFor();
   await page.getByText(/outcomes of 2,000 shots$/u).waitFor();
   const rows = await page.getByRole("table").getByRole("row").allTextContents();
-  expect(
-    rows
-      .slice(1, 3)
-      .map((row) => /^[01]{3}/u.exec(row)?.[0])
-      .toSorted(),
-  ).toEqual(["000", "111"]);
+  const frequent = rows.slice(1, 3).map((row) => row.slice(0, 3));
+  expect(new Set(frequent)).toEqual(new Set(["000", "111"]));
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "Download each shot" }).click(),

@@ -1,7 +1,7 @@
 import type { Outcome } from "./read-result.ts";
 
 /** What of many outcomes is shown. */
-interface ChosenOutcomes {
+export interface ChosenOutcomes {
   readonly shown: readonly Outcome[];
   /** How many are not, and what they count together. */
   readonly rest: { readonly outcomes: number; readonly count: number };
@@ -11,6 +11,8 @@ interface ChosenOutcomes {
   readonly largest: number;
 }
 
+const sum = (outcomes: readonly Outcome[]): number => outcomes.reduce((all, [, count]) => all + count, 0);
+
 /** The most frequent outcomes, in this order; `outcomes` has the most frequent first. */
 export function chooseOutcomes(
   outcomes: readonly Outcome[],
@@ -19,7 +21,6 @@ export function chooseOutcomes(
 ): ChosenOutcomes {
   const chosen = outcomes.slice(0, most);
   const others = outcomes.slice(most);
-  const sum = (some: readonly Outcome[]) => some.reduce((all, [, count]) => all + count, 0);
   return {
     shown:
       order === "count" ? chosen : chosen.toSorted(([a], [b]) => a.length - b.length || (a < b ? -1 : 1)),

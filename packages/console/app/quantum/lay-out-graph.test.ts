@@ -7,7 +7,8 @@ const line: readonly Edge[] = Array.from({ length: 9 }, (_, at) => [at, at + 1] 
 function measure(count: number, edges: readonly Edge[]) {
   const places = layOutGraph(count, edges);
   return (a: number, b: number) => {
-    const [from = { x: 0, y: 0 }, to = { x: 0, y: 0 }] = [places[a], places[b]];
+    const [from, to] = [places[a], places[b]];
+    if (from === undefined || to === undefined) throw new Error("there is no such place");
     return Math.hypot(from.x - to.x, from.y - to.y);
   };
 }

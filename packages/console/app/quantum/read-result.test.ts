@@ -1,14 +1,20 @@
-import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { readResult } from "./read-result.ts";
 import type { MeasuredCircuit } from "./read-result.ts";
 import { countOutcomes, listShots } from "./read-shots.ts";
 
-const register = (bits: number, bytes: readonly number[], shape: readonly number[] = []) => ({
+/** As the SDK packs shots. */
+async function pack(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"));
+  const packed = new Uint8Array(await new Response(stream).arrayBuffer());
+  return btoa(packed.reduce((text, byte) => text + String.fromCharCode(byte), ""));
+}
+
+const register = async (bits: number, bytes: readonly number[], shape: readonly number[] = []) => ({
   name: "c",
   bits,
   shape,
-  samples: deflateSync(Buffer.from(bytes)).toString("base64"),
+  samples: await pack(Uint8Array.from(bytes)),
 });
 
 function readCircuit(result: unknown): MeasuredCircuit {
@@ -24,18 +30,20 @@ async function count(result: unknown, set = 0) {
 }
 
 test("shots are counted, the most frequent outcome first, and bits are in Qiskit's order", async () => {
-  expect(await count({ pubs: [{ registers: [register(3, [1, 1, 6])] }] })).toEqual([
+  expect(await count({ pubs: [{ registers: [await register(3, [1, 1, 6])] }] })).toEqual([
     ["001", 2],
     ["110", 1],
   ]);
 });
 
 test("a register of more than eight bits has its highest byte first", async () => {
-  expect(await count({ pubs: [{ registers: [register(10, [0b10, 0b1])] }] })).toEqual([["1000000001", 1]]);
+  expect(await count({ pubs: [{ registers: [await register(10, [0b10, 0b1])] }] })).toEqual([
+    ["1000000001", 1],
+  ]);
 });
 
 test("several registers are words, the last one first, and each shot keeps its order", async () => {
-  const result = { pubs: [{ registers: [register(1, [0, 0, 1]), register(2, [1, 3, 0])] }] };
+  const result = { pubs: [{ registers: [await register(1, [0, 0, 1]), await register(2, [1, 3, 0])] }] };
   expect(await count(result)).toEqual([
     ["00 1", 1],
     ["01 0", 1],
@@ -45,7 +53,7 @@ test("several registers are words, the last one first, and each shot keeps its o
 });
 
 test("each set of parameters has counts of its own", async () => {
-  const result = { pubs: [{ registers: [register(1, [0, 0, 0, 1, 1, 1], [3])] }] };
+  const result = { pubs: [{ registers: [await register(1, [0, 0, 0, 1, 1, 1], [3])] }] };
   expect(readCircuit(result).sets).toBe(3);
   expect(await count(result, 0)).toEqual([["0", 2]]);
   expect(await count(result, 1)).toEqual([
@@ -103,14 +111,14 @@ test.each<readonly [string, string]>([
 test.each<readonly [string, object]>([
   ["no base64", { bits: 1, shape: [], samples: "%" }],
   ["not packed", { bits: 1, shape: [], samples: "AAAA" }],
-  ["too short for their bits", { ...register(9, [0]), shape: [] }],
+  ["too short for their bits", { ...(await register(9, [0])), shape: [] }],
 ])("shots that are %s are said to be unreadable", async (_what, broken) => {
   const counted = await countOutcomes(readCircuit({ pubs: [{ registers: [broken] }] }), 0);
   expect(counted).toEqual({ outcomes: null, why: expect.stringContaining("cannot be read") as unknown });
 });
 
 test("a small text that unpacks to more than the page may hold is not unpacked", async () => {
-  const samples = deflateSync(Buffer.alloc(80 * 1_048_576)).toString("base64");
+  const samples = await pack(new Uint8Array(80 * 1_048_576));
   const counted = await countOutcomes(
     readCircuit({ pubs: [{ registers: [{ name: "c", bits: 1, shape: [], samples }] }] }),
     0,

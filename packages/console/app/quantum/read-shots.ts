@@ -96,7 +96,9 @@ async function readShots({ registers, sets }: MeasuredCircuit, set: number): Pro
 }
 
 function toBits(key: string, bits: number): string {
-  const word = [...key].map((byte) => byte.charCodeAt(0).toString(2).padStart(8, "0")).join("");
+  const word = Array.from({ length: key.length }, (_, at) =>
+    key.charCodeAt(at).toString(2).padStart(8, "0"),
+  ).join("");
   return word.slice(word.length - bits);
 }
 

@@ -140,22 +140,23 @@ test("jobs are found by a part of their name, whatever its letters, and by when 
   expect(await list({ createdBefore: "2126-01-01 00:00:00" })).toMatchObject({ total_elements: 3 });
 });
 
+/** The status of the answer to a request with the cookie of a session of the provider. */
+async function withSession(request: string, headers: Record<string, string>, json?: unknown) {
+  const { identity } = scene.instance;
+  const client = { userAgent: "Test/1.0", ip: "192.0.2.1" };
+  const session = await identity.createSession(scene.provider.userId, client);
+  const [method = "", path = ""] = request.split(" ");
+  const { statusCode } = await scene.instance.api.inject({
+    method: method as "GET" | "POST" | "DELETE",
+    url: `/quantum${path}`,
+    headers: { cookie: `platform_session=${session}`, "content-type": "application/json", ...headers },
+    ...(json === undefined ? {} : { payload: JSON.stringify(json) }),
+  });
+  return statusCode;
+}
+
 describe("with the cookie of a session", () => {
   const proof = { "x-requested-by": "console", "sec-fetch-site": "same-origin" };
-  const withSession = async (request: string, headers: Record<string, string>, json?: unknown) => {
-    const { identity } = scene.instance;
-    const client = { userAgent: "Test/1.0", ip: "192.0.2.1" };
-    const session = await identity.createSession(scene.provider.userId, client);
-    const [method = "", path = ""] = request.split(" ");
-    const { statusCode } = await scene.instance.api.inject({
-      method: method as "GET" | "POST" | "DELETE",
-      url: `/quantum${path}`,
-      headers: { cookie: `platform_session=${session}`, "content-type": "application/json", ...headers },
-      ...(json === undefined ? {} : { payload: JSON.stringify(json) }),
-    });
-    return statusCode;
-  };
-
   test("the console reads, starts and cancels", async () => {
     expect(await withSession("GET /backends", proof)).toBe(200);
     expect(await withSession("POST /jobs", proof, JOB)).toBe(201);

@@ -1,7 +1,8 @@
 import { Button, Group, SegmentedControl, Text } from "@mantine/core";
 import { useState } from "react";
-import type { Outcome } from "../../quantum/read-result.ts";
 import { chooseOutcomes, describeShare } from "../../quantum/choose-outcomes.ts";
+import type { ChosenOutcomes } from "../../quantum/choose-outcomes.ts";
+import type { Outcome } from "../../quantum/read-result.ts";
 import { formatCount } from "../../util/units.ts";
 import "./counts-table.css";
 
@@ -15,75 +16,19 @@ type Order = "count" | "bits";
 export function CountsTable({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
   const [order, setOrder] = useState<Order>("count");
   const [most, setMost] = useState(FEW);
-  const { shown, rest, total, largest } = chooseOutcomes(outcomes, order, most);
+  const chosen = chooseOutcomes(outcomes, order, most);
   const isCounted = outcomes.every(([, count]) => Number.isInteger(count));
-  const toNumber = (count: number) => (isCounted ? formatCount(count) : count.toPrecision(3));
   const words = `${formatCount(outcomes.length)} ${outcomes.length === 1 ? "outcome" : "outcomes"}`;
   return (
     <div>
-      <Group justify="space-between" mb="xs" gap="xs">
+      <Group justify="space-between" mb="xs" gap="xs" maw={860}>
         <Text fw={600} fz="sm">
-          {isCounted ? `${words} of ${formatCount(total)} shots` : words}
+          {isCounted ? `${words} of ${formatCount(chosen.total)} shots` : words}
         </Text>
-        {outcomes.length > 1 && (
-          <SegmentedControl
-            size="xs"
-            aria-label="Order"
-            value={order}
-            onChange={(value) => setOrder(value as Order)}
-            data={[
-              { value: "count", label: "Most frequent first" },
-              { value: "bits", label: "By outcome" },
-            ]}
-          />
-        )}
+        {outcomes.length > 1 && <ChooseOrder order={order} choose={setOrder} />}
       </Group>
-      <table className="counts">
-        <caption className="counts-caption">
-          How often each outcome was measured. The last bit of an outcome is the first one of its register.
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Outcome</th>
-            <th scope="col" className="counts-number">
-              {isCounted ? "Count" : "Probability"}
-            </th>
-            <th scope="col" className="counts-number">
-              Share
-            </th>
-            <th scope="col" className="counts-bar-column">
-              <span className="counts-hidden">Bar</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map(([bits, count]) => (
-            <tr key={bits}>
-              <th scope="row" className="mono">
-                {bits}
-              </th>
-              <td className="counts-number">{toNumber(count)}</td>
-              <td className="counts-number">{describeShare(count, total)}</td>
-              <td aria-hidden>
-                <Bar share={largest === 0 ? 0 : count / largest} />
-              </td>
-            </tr>
-          ))}
-          {rest.outcomes > 0 && (
-            <tr className="counts-rest">
-              <th scope="row">
-                {formatCount(rest.outcomes)} {rest.outcomes === 1 ? "other" : "others"}
-              </th>
-              <td className="counts-number">{toNumber(rest.count)}</td>
-              <td className="counts-number">{describeShare(rest.count, total)}</td>
-              <td aria-hidden>
-                <Bar share={largest === 0 ? 0 : Math.min(1, rest.count / largest)} isRest />
-              </td>
-            </tr>
-          )}
-        </tbody>
-      </table>
-      {rest.outcomes > 0 && most < MOST && (
+      <Rows of={chosen} isCounted={isCounted} />
+      {chosen.rest.outcomes > 0 && most < MOST && (
         <Button mt="xs" size="xs" variant="default" onClick={() => setMost(MOST)}>
           Show {outcomes.length > MOST ? `${formatCount(MOST)} outcomes` : "all outcomes"}
         </Button>
@@ -92,7 +37,77 @@ export function CountsTable({ outcomes }: { readonly outcomes: readonly Outcome[
   );
 }
 
-function Bar({ share, isRest = false }: { readonly share: number; readonly isRest?: boolean }) {
+function ChooseOrder({ order, choose }: { readonly order: Order; readonly choose: (order: Order) => void }) {
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="Order"
+      value={order}
+      onChange={choose}
+      data={[
+        { value: "count", label: "Most frequent first" },
+        { value: "bits", label: "By outcome" },
+      ]}
+    />
+  );
+}
+
+interface RowsProps {
+  readonly of: ChosenOutcomes;
+  /** false: they are probabilities. */
+  readonly isCounted: boolean;
+}
+
+function Rows({ of: { shown, rest, total, largest }, isCounted }: RowsProps) {
+  const toCells = (count: number, isRest = false) => (
+    <>
+      <td className="counts-number">{isCounted ? formatCount(count) : count.toPrecision(3)}</td>
+      <td className="counts-number">{describeShare(count, total)}</td>
+      <td aria-hidden>
+        <Bar share={largest === 0 ? 0 : Math.min(1, count / largest)} isRest={isRest} />
+      </td>
+    </>
+  );
+  return (
+    <table className="counts">
+      <caption className="counts-caption">
+        How often each outcome was measured. The last bit of an outcome is the first one of its register.
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Outcome</th>
+          <th scope="col" className="counts-number">
+            {isCounted ? "Count" : "Probability"}
+          </th>
+          <th scope="col" className="counts-number">
+            Share
+          </th>
+          <td className="counts-bar-column" aria-hidden />
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map(([bits, count]) => (
+          <tr key={bits}>
+            <th scope="row" className="mono">
+              {bits}
+            </th>
+            {toCells(count)}
+          </tr>
+        ))}
+        {rest.outcomes > 0 && (
+          <tr className="counts-rest">
+            <th scope="row">
+              {formatCount(rest.outcomes)} {rest.outcomes === 1 ? "other" : "others"}
+            </th>
+            {toCells(rest.count, true)}
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+function Bar({ share, isRest }: { readonly share: number; readonly isRest: boolean }) {
   return (
     <svg
       className="counts-bar"

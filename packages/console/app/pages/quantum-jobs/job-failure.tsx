@@ -13,8 +13,7 @@ export function JobFailure({ job, execution }: JobProps) {
   const { error, status } = job;
   if (error === null) return null;
   const ofBackend = explainBackendCode(error.code);
-  const ofExecution = ofBackend === null ? explainCode(execution) : null;
-  const explained = ofBackend ?? ofExecution;
+  const explained = ofBackend ?? explainCode(execution);
   return (
     <Alert
       color={status === "CANCELLED" ? "gray" : "red"}
@@ -37,10 +36,10 @@ export function JobFailure({ job, execution }: JobProps) {
           </Text>
         )}
         <Group gap="sm" c="var(--mantine-color-text)">
-          {ofExecution?.next.kind === "copy" ? (
-            <CopyLine text={ofExecution.next.text} what={ofExecution.next.what} />
+          {ofBackend === null ? (
+            <NextOfExecution job={job} execution={execution} />
           ) : (
-            <Next step={ofBackend?.next ?? toStep(ofExecution)} job={job} execution={execution} />
+            <Next step={ofBackend.next} job={job} execution={execution} />
           )}
         </Group>
       </Stack>
@@ -48,9 +47,11 @@ export function JobFailure({ job, execution }: JobProps) {
   );
 }
 
-function toStep(explained: ReturnType<typeof explainCode>): JobStep {
-  const next = explained?.next;
-  return next?.kind === "run" ? "run" : next?.kind === "tab" ? next.tab : "log";
+/** Of a code that any execution may have; the log is where to look for one that is the backend's own. */
+function NextOfExecution({ job, execution }: JobProps) {
+  const next = explainCode(execution)?.next ?? { kind: "tab", tab: "log" };
+  if (next.kind === "copy") return <CopyLine text={next.text} what={next.what} />;
+  return <Next step={next.kind === "run" ? "run" : next.tab} job={job} execution={execution} />;
 }
 
 const TABS = {
