@@ -70,6 +70,7 @@ test("a circuit is run from the page of its backend, which the palette finds, an
   await page.getByRole("option", { name: BACKEND }).click();
   await page.getByRole("heading", { level: 1, name: BACKEND }).waitFor();
   await page.getByText("Online", { exact: true }).waitFor();
+  await page.getByText("0.3 EUR a job, 0.00035 EUR a shot").waitFor();
 
   await page.getByRole("tab", { name: "Configuration" }).click();
   await page.getByRole("img", { name: "Drawing: 6 pairs of 7 qubits" }).waitFor();

@@ -20,4 +20,8 @@ export const QUANTUM_ROUTES: Readonly<Record<keyof typeof QUANTUM_API, Route & G
   getQuantumJobLog: { method: "GET", path: "/jobs/{id}/log", bodyMode: "none", answerMode: "bytes", allows: "read", audit: null },
   getQuantumJobInput: { method: "GET", path: "/jobs/{id}/input", bodyMode: "none", answerMode: "bytes", allows: "read", audit: null },
   cancelQuantumJob: { method: "DELETE", path: "/jobs/{id}", bodyMode: "none", answerMode: "none", allows: "run", audit: "job.cancel" },
+  listQuantumBudgets: { method: "GET", path: "/budgets", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
+  putQuantumBudget: { method: "PUT", path: "/budgets/{currency}", bodyMode: "json", answerMode: "json", allows: "administer", audit: "quantum-budget.put" },
+  deleteQuantumBudget: { method: "DELETE", path: "/budgets/{currency}", bodyMode: "none", answerMode: "none", allows: "administer", audit: "quantum-budget.delete" },
+  listServiceExecutionWorkloads: { method: "GET", path: "/service-executions/{executionId}/workloads", bodyMode: "none", answerMode: "json", allows: "read", audit: null },
 };

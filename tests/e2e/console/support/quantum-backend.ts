@@ -87,6 +87,7 @@ def describe():
             "memory_result_supported": True,
         },
         "deterministic": True,
+        "price": {"currency": "EUR", "perJob": 0.3, "perShot": 0.00035},
         "calibration": {"qubits": qubits, "gates": gates},
     }
 

@@ -5,6 +5,7 @@ import { useOrganisation } from "../../api/scope.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { Time } from "../../ui/time.tsx";
+import { formatMoney } from "../../util/money.ts";
 import { formatDuration } from "../../util/times.ts";
 import { formatCount } from "../../util/units.ts";
 import { describeSize, TYPE_WORDS } from "./words.ts";
@@ -32,6 +33,7 @@ export function BackendOverview({ backend, load }: BackendOverviewProps) {
           Size: describeSize(backend),
           "Jobs that wait": formatCount(load.queue_size),
           "Typical wait": describeWait(load.queue_avg_time),
+          Price: describePrice(backend.price),
           Results: backend.deterministic
             ? "the same for the same input and seed"
             : "drawn anew by each job, also with a seed",
@@ -58,6 +60,20 @@ export function BackendOverview({ backend, load }: BackendOverviewProps) {
       />
     </Stack>
   );
+}
+
+function describePrice(price: Backend["price"]): string {
+  if (price === null) return "its jobs cost nothing";
+  const { currency, per_job: job, per_shot: shot, per_second: second } = price;
+  const parts = [
+    [job, "a job"],
+    [shot, "a shot"],
+    [second, "a second"],
+  ] as const;
+  return parts
+    .filter(([amount]) => Number(amount) > 0)
+    .map(([amount, of]) => `${formatMoney([{ amount, currency }])} ${of}`)
+    .join(", ");
 }
 
 function describeWait(seconds: number): string {

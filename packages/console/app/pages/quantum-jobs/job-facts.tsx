@@ -5,6 +5,7 @@ import { CopyLine } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { Time } from "../../ui/time.tsx";
+import { formatMoney } from "../../util/money.ts";
 import { formatDuration } from "../../util/times.ts";
 import { formatBytes, formatCount } from "../../util/units.ts";
 import { Tags } from "./columns.tsx";
@@ -14,6 +15,11 @@ import type { JobProps } from "./job-actions.tsx";
 const ALL_TAGS = 20;
 
 const bytes = (count: number | undefined) => (count === undefined ? undefined : formatBytes(count));
+
+function describeCost({ cost, currency }: JobProps["job"]): string | undefined {
+  if (currency === null) return undefined;
+  return cost === null ? "known when it has ended" : formatMoney([{ amount: cost, currency }]);
+}
 
 /** What else is known of a job. */
 export function JobFacts({ job, execution }: JobProps) {
@@ -37,6 +43,18 @@ export function JobFacts({ job, execution }: JobProps) {
         Format: FORMAT_WORDS[job.input_format] ?? job.input_format,
         "Sent by": job.sdk_provider ?? undefined,
         "Started by": describeCaller(execution),
+        "Started by the execution":
+          job.service_execution_id === null ? undefined : (
+            <AppLink
+              to="/o/$org/executions/$id"
+              params={{ org, id: job.service_execution_id }}
+              className="mono"
+            >
+              {job.service_execution_id}
+            </AppLink>
+          ),
+        "Only checked": job.dry_run ? "yes: its result is an estimate" : undefined,
+        Cost: describeCost(job),
         Created: <Time at={job.created_at} as="exact" />,
         Ran: job.usage_time_millis === null ? undefined : formatDuration(job.usage_time_millis),
         Execution: (
@@ -46,6 +64,7 @@ export function JobFacts({ job, execution }: JobProps) {
         ),
         "Size of the input": bytes(execution.inputBytes),
         "Size of the result": bytes(execution.resultBytes),
+        Digest: job.digest === null ? undefined : <CopyLine text={job.digest} what="digest" />,
         "Kept until":
           execution.expiresAt === undefined ? undefined : <Time at={execution.expiresAt} as="exact" />,
       }}
