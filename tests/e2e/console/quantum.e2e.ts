@@ -108,8 +108,10 @@ test("a circuit is run from the page of its backend, which the palette finds, an
   await page.getByRole("tab", { name: "Circuit" }).click();
   await page.getByRole("region", { name: "Circuit" }).getByText("qubit[3] q;").waitFor();
 
+  const { pathname: first } = new URL(page.url());
   await page.getByRole("button", { name: "Run again" }).click();
   await page.getByText("Started again with the same input.").waitFor();
+  await page.waitForURL(({ pathname }) => pathname !== first);
   await page.getByText(/outcomes of 2,000 shots$/u).waitFor();
   // The same circuit with the same seed: the same counts.
   expect(await page.getByRole("table").getByRole("row").allTextContents()).toEqual(rows);
@@ -121,7 +123,7 @@ test("a job that runs is followed with its log, and ends where it is cancelled",
   const { page, open, complaints } = await world.visit();
   await open(`${pageOf(job)}?tab=log`);
   await page.getByText("Running", { exact: true }).first().waitFor();
-  await page.getByText("second 1").waitFor();
+  await page.getByText("second 1").first().waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel", exact: true }).click();
   await page.getByText("Cancelled", { exact: true }).first().waitFor();

@@ -39,6 +39,17 @@ export async function countOutcomes(circuit: MeasuredCircuit, set: number): Prom
   return { outcomes: sortByCount(outcomes) };
 }
 
+const known = new WeakMap<MeasuredCircuit, Map<number, Promise<Counted>>>();
+
+/** The same promise each time, for `use`: what is shown beside the counts appears with them. */
+export function countOnce(circuit: MeasuredCircuit, set: number): Promise<Counted> {
+  const sets = known.get(circuit) ?? new Map<number, Promise<Counted>>();
+  known.set(circuit, sets);
+  const counted = sets.get(set) ?? countOutcomes(circuit, set);
+  sets.set(set, counted);
+  return counted;
+}
+
 /** Each shot of one set of parameters as a line, in its order. @throws Error where they cannot be read */
 export async function listShots(circuit: MeasuredCircuit, set: number): Promise<string> {
   const shots = await readShots(circuit, set);

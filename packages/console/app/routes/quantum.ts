@@ -34,7 +34,8 @@ const jobs = createRoute({
   path: "quantum-jobs",
   validateSearch: quantumJobsSearch,
   loaderDeps: ({ search: given }) => toQuery(given),
-  loader: ({ context: { load }, deps }) => load(q("listQuantumJobs", { query: deps })),
+  loader: ({ context: { load }, deps }) =>
+    Promise.all([load(q("listQuantumJobs", { query: deps })), load(q("listBackends", {}))]),
   component: lazyRouteComponent(
     () => import("../pages/quantum-jobs/quantum-jobs-page.tsx"),
     "QuantumJobsPage",

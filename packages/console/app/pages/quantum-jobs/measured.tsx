@@ -1,9 +1,7 @@
-import { Button, Group, NativeSelect, Skeleton, Stack, Text } from "@mantine/core";
-import { Suspense, use, useMemo, useState } from "react";
-import type { ReactNode } from "react";
+import { Button, Group, NativeSelect, Stack, Text } from "@mantine/core";
+import { startTransition, use, useState } from "react";
 import type { MeasuredCircuit } from "../../quantum/read-result.ts";
-import { countOutcomes, listShots } from "../../quantum/read-shots.ts";
-import type { Counted } from "../../quantum/read-shots.ts";
+import { countOnce, listShots } from "../../quantum/read-shots.ts";
 import { toCsv } from "../../util/csv.ts";
 import { notifyFailure } from "../../ui/notify.ts";
 import { saveText } from "../../ui/save.ts";
@@ -18,57 +16,38 @@ interface MeasuredProps {
   readonly id: string;
 }
 
-/** What was measured of each circuit. */
+/** What was measured of each circuit. Suspends while shots are counted. */
 export function Measured({ circuits, id }: MeasuredProps) {
-  const [chosen, setChosen] = useState(0);
-  const [set, setSet] = useState(0);
-  const circuit = circuits[chosen];
-  const counted = useMemo(
-    () => (circuit === undefined ? Promise.resolve<Counted>({ outcomes: [] }) : countOutcomes(circuit, set)),
-    [circuit, set],
-  );
+  const [chosen, setChosen] = useState({ index: 0, set: 0 });
+  const circuit = circuits[chosen.index];
   if (circuit === undefined) return null;
-  const names = circuits.map(({ name }) => name);
+  // What is shown stays until the next counts are there.
+  const choose = (index: number, set: number) => startTransition(() => setChosen({ index, set }));
   return (
     <Stack>
       {(circuits.length > 1 || circuit.sets > 1) && (
         <Group align="flex-end">
           {circuits.length > 1 && (
             <ChooseCircuit
-              names={names}
-              chosen={chosen}
-              choose={(index) => {
-                setChosen(index);
-                setSet(0);
-              }}
+              names={circuits.map(({ name }) => name)}
+              chosen={chosen.index}
+              choose={(index) => choose(index, 0)}
             />
           )}
           {circuit.sets > 1 && (
             <NativeSelect
               label="Set of parameters"
-              value={String(set)}
-              data={Array.from({ length: Math.min(circuit.sets, MOST_SETS) }, (_, index) => ({
-                value: String(index),
-                label: `${index + 1} of ${circuit.sets}`,
+              value={String(chosen.set)}
+              data={Array.from({ length: Math.min(circuit.sets, MOST_SETS) }, (_, set) => ({
+                value: String(set),
+                label: `${set + 1} of ${circuit.sets}`,
               }))}
-              onChange={({ currentTarget }) => setSet(Number(currentTarget.value))}
+              onChange={({ currentTarget }) => choose(chosen.index, Number(currentTarget.value))}
             />
           )}
         </Group>
       )}
-      <Suspense fallback={<Skeleton h={280} />}>
-        <Outcomes of={counted} fileName={`${id}-counts.csv`}>
-          {circuit.registers !== null && (
-            <Button
-              variant="default"
-              size="xs"
-              onClick={() => void saveShots(circuit, set, `${id}-shots.txt`)}
-            >
-              Download each shot
-            </Button>
-          )}
-        </Outcomes>
-      </Suspense>
+      <Outcomes circuit={circuit} set={chosen.set} id={id} />
     </Stack>
   );
 }
@@ -83,26 +62,28 @@ async function saveShots(circuit: MeasuredCircuit, set: number, name: string): P
 }
 
 interface OutcomesProps {
-  readonly of: Promise<Counted>;
-  readonly fileName: string;
-  readonly children: ReactNode;
+  readonly circuit: MeasuredCircuit;
+  readonly set: number;
+  readonly id: string;
 }
 
-function Outcomes({ of, fileName, children }: OutcomesProps) {
-  const { outcomes, why } = use(of);
+function Outcomes({ circuit, set, id }: OutcomesProps) {
+  const { outcomes, why } = use(countOnce(circuit, set));
   if (outcomes === null) return <Text c="dimmed">{why}</Text>;
+  const saveCounts = () =>
+    saveText(`${id}-counts.csv`, toCsv(["outcome", "count"], outcomes), "text/csv;charset=utf-8");
   return (
     <Stack>
       <CountsTable outcomes={outcomes} />
       <Group gap="xs">
-        <Button
-          variant="default"
-          size="xs"
-          onClick={() => saveText(fileName, toCsv(["outcome", "count"], outcomes), "text/csv;charset=utf-8")}
-        >
+        <Button variant="default" size="xs" onClick={saveCounts}>
           Download the counts
         </Button>
-        {children}
+        {circuit.registers !== null && (
+          <Button variant="default" size="xs" onClick={() => void saveShots(circuit, set, `${id}-shots.txt`)}>
+            Download each shot
+          </Button>
+        )}
       </Group>
     </Stack>
   );

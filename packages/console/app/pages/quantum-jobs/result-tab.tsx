@@ -1,5 +1,5 @@
 import { Button, Skeleton, Stack, Text } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
 import { parseExactNumbers } from "@platform/contract/exact-number";
 import { useText } from "../../api/content.ts";
 import { JsonView, SHOWN_BYTES } from "../../execution/json-view.tsx";
@@ -43,21 +43,25 @@ export function ResultTab({ job, execution }: JobProps) {
   return <Result text={data} id={job.id} />;
 }
 
+const HEIGHT = 240;
+
 function Result({ text, id }: { readonly text: string; readonly id: string }) {
   const result = useMemo(() => readResult(text), [text]);
   const [isRaw, setIsRaw] = useState(false);
   return (
-    <Stack gap="lg">
-      <Known of={result} id={id} />
-      <Metadata text={sliceMember(text, "metadata")} />
-      {result.kind === "other" || isRaw ? (
-        <JsonView text={text} what="Result" fileName={`${id}-result.json`} />
-      ) : (
-        <Button variant="default" style={{ alignSelf: "flex-start" }} onClick={() => setIsRaw(true)}>
-          Show the result as JSON
-        </Button>
-      )}
-    </Stack>
+    <Suspense fallback={<Skeleton h={HEIGHT} />}>
+      <Stack gap="lg">
+        <Known of={result} id={id} />
+        <Metadata text={sliceMember(text, "metadata")} />
+        {result.kind === "other" || isRaw ? (
+          <JsonView text={text} what="Result" fileName={`${id}-result.json`} />
+        ) : (
+          <Button variant="default" style={{ alignSelf: "flex-start" }} onClick={() => setIsRaw(true)}>
+            Show the result as JSON
+          </Button>
+        )}
+      </Stack>
+    </Suspense>
   );
 }
 
