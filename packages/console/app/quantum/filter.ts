@@ -21,7 +21,7 @@ export const quantumJobsSearch = search({
 export type QuantumJobsSearch = ReturnType<typeof quantumJobsSearch>;
 
 /** The filter as the platform takes it. */
-export type QuantumJobsQuery = NonNullable<RequestOf<"listQuantumJobs">["query"]>;
+type QuantumJobsQuery = NonNullable<RequestOf<"listQuantumJobs">["query"]>;
 
 /** The longest that the platform takes, of each. */
 const LONGEST = { backend: 63, tag: 64, name: 200 } as const;

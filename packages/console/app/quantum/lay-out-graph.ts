@@ -1,5 +1,5 @@
 /** A place in a square with sides of 1. */
-export interface Place {
+interface Place {
   readonly x: number;
   readonly y: number;
 }

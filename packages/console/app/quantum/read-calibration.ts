@@ -17,7 +17,7 @@ export interface GateCalibration {
 }
 
 /** What a backend says of its quality. */
-export interface ShownCalibration {
+interface ShownCalibration {
   readonly qubits: readonly QubitCalibration[];
   readonly gates: readonly GateCalibration[];
 }

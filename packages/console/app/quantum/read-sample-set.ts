@@ -8,7 +8,7 @@ export interface SampleSet {
 }
 
 /** A sample. */
-export interface SampleRow {
+interface SampleRow {
   readonly energy: number;
   readonly occurrences: number;
   /** Of the variable at this place. */

@@ -16,7 +16,7 @@ const DOTS = {
 } as const satisfies Readonly<Record<JobState | Backend["status"], string>>;
 
 /** "PENDING" as "Pending". */
-export function toWord(state: string): string {
+function toWord(state: string): string {
   return state.charAt(0) + state.slice(1).toLowerCase();
 }
 
