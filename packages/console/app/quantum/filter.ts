@@ -2,7 +2,7 @@ import type { RequestOf } from "../api/client.ts";
 import { oneOf, search, text, time, whole } from "../util/url-state.ts";
 
 /** Jobs of a page of the list. */
-export const PAGE_SIZE = 25;
+const PAGE_SIZE = 25;
 /** The highest number of a page that the platform takes. */
 const LAST_PAGE = 10_000;
 
