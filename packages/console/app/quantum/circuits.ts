@@ -12,6 +12,7 @@ const TEXT_FORMATS: readonly TextFormat[] = ["OPEN_QASM_V3", "OPEN_QASM_V2", "DI
 export const FORMAT_WORDS: Readonly<Record<string, string>> = {
   OPEN_QASM_V3: "OpenQASM 3",
   OPEN_QASM_V2: "OpenQASM 2",
+  BRAKET_OPEN_QASM_V3: "OpenQASM 3 of Braket",
   DIMOD_BQM: "binary quadratic model of dimod",
   QISKIT_QPY: "QPY of Qiskit",
   IONQ_CIRCUIT_V1: "circuit of IonQ",
