@@ -20,6 +20,7 @@ const JOB: QuantumJob = {
   cost: null,
   currency: null,
   digest: null,
+  cached_from: null,
   created_at: "2026-11-28 10:00:00",
   started_at: null,
   ended_at: null,

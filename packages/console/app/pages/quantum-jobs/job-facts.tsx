@@ -53,6 +53,13 @@ export function JobFacts({ job, execution }: JobProps) {
               {job.service_execution_id}
             </AppLink>
           ),
+        Session: job.session_id === null ? undefined : <CopyLine text={job.session_id} what="session" />,
+        "Result of":
+          job.cached_from === null ? undefined : (
+            <AppLink to="/o/$org/quantum-jobs/$id" params={{ org, id: job.cached_from }}>
+              an earlier job with the same digest
+            </AppLink>
+          ),
         "Only checked": job.dry_run ? "yes: its result is an estimate" : undefined,
         Cost: describeCost(job),
         Created: <Time at={job.created_at} as="exact" />,
