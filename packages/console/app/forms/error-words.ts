@@ -1,4 +1,5 @@
 import { EMAIL_PATTERN } from "@platform/contract/platform-api/common";
+import { BACKEND_ID_PATTERN } from "@platform/contract/project";
 import { NAME_PATTERN, VISIBLE } from "@platform/contract/visible-text";
 
 /** What the patterns of bodies ask for: nobody reads a regular expression. A test finds a pattern that has no words here. */
@@ -13,6 +14,8 @@ const PATTERNS: Readonly<Record<string, string>> = {
     "must be 2 to 63 lower-case letters, digits and hyphens, and not begin or end with a hyphen",
   "^[a-z0-9][a-z0-9-]{0,31}$":
     "must be lower-case letters, digits and hyphens, at most 32, and not begin with a hyphen",
+  [BACKEND_ID_PATTERN]:
+    "must be lower-case letters and digits, with single hyphens and dots between them, at most 63",
   "^[A-Z]{3}$": "must be a currency code of three capital letters, such as EUR",
   "^(0|[1-9][0-9]{0,8})([.][0-9]{1,6})?$": "must be an amount, such as 12 or 0.0025",
   "^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$": "must be a PNG, JPEG or WebP image",

@@ -112,37 +112,24 @@ type ListRow = { readonly total: number; readonly place: string } & (JobRow | { 
 export function createQuantumJobStore(database: Database): QuantumJobStore {
   return {
     list: async (organisationId, filter, { offset, limit }) => {
-      const {
-        backendId = null,
-        tags = null,
-        statuses = null,
-        codes = null,
-        otherCodesThan = null,
-        createdAfter = null,
-        serviceExecutionId = null,
-        sessionId = null,
-        ids = null,
-        createdBefore = null,
-        name = null,
-      } = filter;
       const rows = await database.query<ListRow>({
         text: LIST,
         values: [
           organisationId,
-          backendId,
-          tags,
-          statuses,
-          codes,
-          otherCodesThan,
+          filter.backendId,
+          filter.tags,
+          filter.statuses,
+          filter.codes,
+          filter.otherCodesThan,
           offset,
           limit,
-          createdAfter,
-          serviceExecutionId,
-          sessionId,
-          ids,
-          createdBefore,
-          name,
-        ],
+          filter.createdAfter,
+          filter.serviceExecutionId,
+          filter.sessionId,
+          filter.ids,
+          filter.createdBefore,
+          filter.name,
+        ].map((value) => value ?? null),
         idempotent: true,
       });
       const items = rows.flatMap(({ total: _total, place: _place, ...row }) =>
