@@ -187,7 +187,7 @@ test("anybody can read the configuration", async () => {
       publicMarketplace: false,
       mail: false,
       limits: { archiveBytes: 268_435_456, inputBytes: 1_048_576, fileBytes: 100_000 },
-      kept: { resultDays: 30, logDays: 30 },
+      kept: { resultDays: 30, logDays: 7 },
     },
   ]);
 });
