@@ -126,8 +126,9 @@ test("a provider writes a listing beside what others will see of it, in which a 
   await page.getByRole("checkbox", { name: "Show others how it runs" }).check();
   await page.getByRole("button", { name: "Save" }).click();
   await preview.getByText('Sums <b onclick="alert(1)">of</b> numbers').waitFor();
-  const { body: saved } = await world.api<object>("GET", `/services/${serviceKey}/listing`);
-  expect(saved).toMatchObject({ sharesFigures: true });
+  // The preview shows what is typed, also before it is saved.
+  const readSaved = async () => (await world.api<object>("GET", `/services/${serviceKey}/listing`)).body;
+  await expect.poll(readSaved).toMatchObject({ sharesFigures: true });
   await page.getByRole("link", { name: "Open its page in the marketplace" }).click();
   await page.getByRole("heading", { level: 1, name: TITLE }).waitFor();
   await page.getByRole("link", { name: "https://adding.example/help" }).waitFor();
