@@ -205,7 +205,7 @@ test("an organisation is renamed with its address, and is gone when its name was
 });
 
 /** What changes the viewer's own membership alone, and what only reads. */
-const OPEN_TO_VIEWERS = /^Leave |^Copy|^Messages /u;
+const OPEN_TO_VIEWERS = /^Leave |^Copy|^Messages |^Use a file of a data pool$/u;
 
 /** A page, and what waits until it has all that it asks for: what is behind a tab is asked for when it is opened. */
 interface Pressed {
