@@ -10,7 +10,7 @@ import { findS3Server } from "./tools/s3-server.ts";
  * One processor is taken for a machine under strain (`.ci/run --confined`).
  */
 const PROCESSORS = availableParallelism();
-const MAX_WORKERS = PROCESSORS === 1 ? 1 : PROCESSORS * 2;
+const MAX_WORKERS = PROCESSORS === 1 ? 1 : PROCESSORS + 1;
 
 /** Limits are for what hangs, not for what is slow: half a core with other work needs ten times as long as a quiet machine. */
 const COMMON = {

@@ -244,7 +244,7 @@ test("an edit is on the page as soon as it is served, whether it is right or not
     expect(await look()).toEqual([]);
     expect(await page.getByRole("textbox", { name: "label" }).isVisible()).toBe(true);
     await save(UNTYPED);
-    await page.getByText("run has no type hints").waitFor();
+    await page.getByText("run has no type hints, so any object is taken").waitFor();
     expect(await look()).toEqual([]);
     expect(await page.getByText("Form", { exact: true }).count()).toBe(0);
     await run(visit);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import { addPerson, callIn, createPerson } from "./support/people.ts";
+import { createBackendFiles, startQuantumJob, toCircuit, toJob } from "./support/quantum-backend.ts";
 import { listRoutes } from "./support/routes.ts";
 import { waitUntilSettled, watchRequests } from "./support/settled.ts";
 
@@ -251,7 +252,9 @@ async function pressButtons(pressed: Pressed, path: string): Promise<string[]> {
       await button.blur();
       continue;
     }
+    const opensMenu = (await button.getAttribute("aria-haspopup")) === "menu";
     await button.click();
+    if (opensMenu) await closeMenu(page);
     const dialog = page.getByRole("dialog");
     const title =
       (await dialog.count()) === 0
@@ -262,6 +265,14 @@ async function pressButtons(pressed: Pressed, path: string): Promise<string[]> {
     if (page.url() !== new URL(path, page.url()).href) await goTo(pressed, path);
   }
   return faults;
+}
+
+/** A menu is over the page until it has gone, and takes the key only once it is open. */
+async function closeMenu(page: Page): Promise<void> {
+  const menu = page.getByRole("menu");
+  await menu.waitFor();
+  await page.keyboard.press("Escape");
+  await menu.waitFor({ state: "hidden" });
 }
 
 test("a viewer sees every page, no button of theirs is refused, and each that is of no use says why", async () => {
@@ -282,6 +293,7 @@ test("a viewer sees every page, no button of theirs is refused, and each that is
     serviceKey: service,
   });
   const job = await call("POST", `/jobs?serviceKey=${service}`, {});
+  const quantumJob = await runQuantumJob(id);
 
   /** What is in the place of parameters; other routes have none. */
   const subjects: Readonly<Record<string, string>> = {
@@ -293,8 +305,10 @@ test("a viewer sees every page, no button of theirs is refused, and each that is
     "/o/$org/applications/$id": `applications/${application["id"]}`,
     "/o/$org/applications/$id/subscriptions/$sid": `applications/${application["id"]}/subscriptions/${subscription["id"]}`,
     "/o/$org/applications/$id/subscriptions/$sid/try": `applications/${application["id"]}/subscriptions/${subscription["id"]}/try`,
+    "/o/$org/backends/$id": `backends/${BACKEND}`,
     "/o/$org/data-pools/$id": `data-pools/${pool["id"]}`,
     "/o/$org/executions/$id": `executions/${job["id"]}`,
+    "/o/$org/quantum-jobs/$id": `quantum-jobs/${quantumJob}`,
     "/o/$org/executions/compare": `executions/compare?a=${job["id"]}&b=${job["id"]}`,
   };
   const { page, open, complaints } = await world.visit({ as: ada });
@@ -321,6 +335,21 @@ test("a viewer sees every page, no button of theirs is refused, and each that is
   await page.getByText(/You are viewer of Viewed; this needs the role owner/u).waitFor();
   expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
 });
+
+const BACKEND = "seen.h7";
+
+/** A job of a backend, in the organisation that `deployService` has chosen; its id. */
+async function runQuantumJob(organizationId: string): Promise<string> {
+  const texts = {
+    name: "H7",
+    description: "Seven qubits",
+    technology: "SUPERCONDUCTING",
+    gates: ["h", "cx"],
+  };
+  const { program, project } = createBackendFiles(BACKEND, texts);
+  await world.deploy(await world.createProject("h7", program, { "platform.json": project }));
+  return await startQuantumJob(world, organizationId, toJob(BACKEND, [toCircuit(3)]));
+}
 
 /** A service with one version; its key. */
 async function deployService(organisation: string): Promise<string> {

@@ -9,16 +9,16 @@ interface ChoiceTabsProps {
 /** Small tabs for ways to say the same, e.g. languages of an example; not in the URL. */
 export function ChoiceTabs({ label, choices }: ChoiceTabsProps) {
   return (
-    <Tabs defaultValue={choices[0]?.label ?? ""} variant="pills" keepMounted={false}>
+    <Tabs defaultValue="0" variant="pills" keepMounted={false}>
       <Tabs.List aria-label={label} mb="xs">
-        {choices.map(({ label: words }) => (
-          <Tabs.Tab key={words} value={words} py={6}>
+        {choices.map(({ label: words }, place) => (
+          <Tabs.Tab key={words} value={String(place)} py={6}>
             {words}
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      {choices.map(({ label: words, content }) => (
-        <Tabs.Panel key={words} value={words}>
+      {choices.map(({ label: words, content }, place) => (
+        <Tabs.Panel key={words} value={String(place)}>
           {content()}
         </Tabs.Panel>
       ))}

@@ -2,7 +2,7 @@ import { expectOk, fetchAccessToken, request } from "../../../../tools/platform-
 import type { Subscription } from "../../../../tools/platform-client.ts";
 import { createTour, MOST_STOPS, PROJECTS } from "./laboratory-projects.ts";
 import type { ConsoleWorld } from "./open-console.ts";
-import { createBackendFiles, toCircuit, toJob } from "./quantum-backend.ts";
+import { createBackendFiles, startQuantumJob, toCircuit, toJob } from "./quantum-backend.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -176,16 +176,7 @@ async function runQuantumJobs(world: ConsoleWorld, organizationId: string) {
   const backend = "lab.h7";
   const { program, project } = createBackendFiles(backend, H7);
   await world.deploy(await world.createProject("h7", program, { "platform.json": project }));
-  const start = async (json: object, seconds = 30) =>
-    (
-      await expectOk(
-        request<{ id: string }>("POST", `${world.login.apiUrl}/quantum/jobs`, {
-          token: world.login.personalAccessToken,
-          headers: { "x-organizationid": organizationId, prefer: `wait=${seconds}` },
-          json,
-        }),
-      )
-    ).id;
+  const start = (json: object, seconds = 30) => startQuantumJob(world, organizationId, json, seconds);
   const problem = {
     bqm: { variable_labels: ["north", "south", "east"], linear_biases: [1, -2, 0.5] },
   };

@@ -1,3 +1,6 @@
+import { expectOk, request } from "../../../../tools/platform-client.ts";
+import type { ConsoleWorld } from "./open-console.ts";
+
 /** What a backend for the stories says of itself. */
 interface BackendTexts {
   readonly name: string;
@@ -41,6 +44,21 @@ export function toJob(backend: string, circuits: readonly string[], more: object
   const pubs = circuits.map((circuit) => ({ circuit }));
   const input = { primitive: "sampler", shape: "registers", pubs };
   return { backend_id: backend, input_format: "OPEN_QASM_V3", input, shots: 1_000, ...more };
+}
+
+/** Starts a quantum job of the organisation, waits for its end for so long at most, and returns its id. */
+export async function startQuantumJob(
+  { login }: ConsoleWorld,
+  organizationId: string,
+  json: object,
+  seconds = 30,
+): Promise<string> {
+  const started = request<{ id: string }>("POST", `${login.apiUrl}/quantum/jobs`, {
+    token: login.personalAccessToken,
+    headers: { "x-organizationid": organizationId, prefer: `wait=${seconds}` },
+    json,
+  });
+  return (await expectOk(started)).id;
 }
 
 const PROGRAM = `

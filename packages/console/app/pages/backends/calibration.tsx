@@ -43,7 +43,7 @@ interface PartProps<Row> {
 function Part<Row>({ title, rows, columns, rowKey }: PartProps<Row>) {
   if (rows.length === 0) return null;
   return (
-    <section aria-label={title}>
+    <section>
       <Title order={2} fz="md" mb="xs">
         {title}
       </Title>
