@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -25,6 +24,7 @@ from platform_quantum.models import JobInfo  # noqa: E402
 from platform_quantum.qiskit.result import build_result  # noqa: E402
 
 from .support.descriptions import describe_job  # noqa: E402
+from .support.running_server import load_backend  # noqa: E402
 from .support.wire import make_data, make_ghz, run_over_wire  # noqa: E402
 
 BACKENDS = Path(__file__).parents[3] / "backends"
@@ -32,24 +32,14 @@ NAMES = ("annealing", "braket", "noisy", "statevector")
 INFO = JobInfo.from_dict(describe_job("COMPLETED"))
 
 
-def load(name: str) -> ModuleType:
-    file = BACKENDS / name / "src" / "program.py"
-    spec = importlib.util.spec_from_file_location(f"program_{name}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def statevector() -> ModuleType:
-    return load("statevector")
+    return load_backend("statevector")
 
 
 @pytest.fixture(scope="module")
 def noisy() -> ModuleType:
-    return load("noisy")
+    return load_backend("noisy")
 
 
 def count(backend: ModuleType, circuit: QuantumCircuit, **params: object) -> dict[str, int]:
@@ -61,7 +51,7 @@ def count(backend: ModuleType, circuit: QuantumCircuit, **params: object) -> dic
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_a_project_of_a_backend_that_describes_itself(name: str) -> None:
     project = json.loads((BACKENDS / name / "platform.json").read_text("utf-8"))
-    described = load(name).describe()
+    described = load_backend(name).describe()
     assert project["backend"] == {"id": f"sim.{name}"}
     assert described["type"] == ("ANNEALER" if name == "annealing" else "SIMULATOR")
     assert len(json.dumps(described)) < 256 * 1024
@@ -149,7 +139,7 @@ def test_a_sampler_that_there_is_not_is_refused(sampler: object) -> None:
     bqm = dimod.BinaryQuadraticModel({"a": 1}, {}, 0, "SPIN").to_serializable()
     data = {"format": "DIMOD_BQM", "bqm": bqm}
     with pytest.raises(BackendFailure) as raised:
-        run_over_wire(load("annealing").run, data, shots=1, sampler=sampler)
+        run_over_wire(load_backend("annealing").run, data, shots=1, sampler=sampler)
     assert raised.value.code == "INVALID_INPUT"
 
 

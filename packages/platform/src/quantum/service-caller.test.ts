@@ -1,42 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { BackendDescription } from "@platform/contract/quantum-api/description";
 import { createExecutionTokens } from "../access/execution-tokens.ts";
-import { createTestService, insertTestVersion } from "../testing/fixtures.ts";
-import { createHistoryScene } from "../testing/history-scene.ts";
-import type { HistoryScene } from "../testing/history-scene.ts";
 import { TEST_SECRET } from "../testing/instance.ts";
+import { TEST_JOB, createQuantumScene } from "../testing/quantum-scene.ts";
+import type { QuantumScene } from "../testing/quantum-scene.ts";
 import { startLeftJobs } from "./left-jobs.ts";
 import { requireOpenToServices } from "./service-caller.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-const DESCRIPTION: BackendDescription = {
-  type: "SIMULATOR",
-  display_name: "Echo",
-  configuration: {
-    qubit_count: 2,
-    gates: [],
-    connectivity: { fully_connected: true },
-    shots_range: { min: 1, max: 10 },
-    max_pubs_per_job: 1,
-    supported_input_formats: ["OPEN_QASM_V3"],
-    memory_result_supported: false,
-  },
-};
-const JOB = { backend_id: "sim.echo", input_format: "OPEN_QASM_V3", input: "h q[0];" };
+const JOB = { ...TEST_JOB, backend_id: "sim.echo" };
 const tokens = createExecutionTokens(TEST_SECRET);
 
-let scene: HistoryScene;
+let scene: QuantumScene;
 
 beforeAll(async () => {
-  scene = await createHistoryScene();
-  const { serviceKey } = await createTestService(scene.instance, scene.provider, "echo");
-  const backend = { id: "sim.echo", description: DESCRIPTION };
-  await insertTestVersion(scene.home.database, { serviceKey, version: "2.0.0", backend });
-  await scene.home.database.query({
-    text: "update service set backend_id = 'sim.echo' where key = $1 returning key",
-    values: [serviceKey],
-  });
+  scene = await createQuantumScene();
+  await scene.createBackend(scene.provider, "sim.echo");
 });
 afterAll(() => scene?.close());
 

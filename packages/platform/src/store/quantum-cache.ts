@@ -4,6 +4,7 @@ import { ANNOTATION } from "./executions/create-statement.ts";
 import { WON_ONE } from "./executions/idempotency-keys.ts";
 import { lookUp } from "./executions/lookup.ts";
 import { NOTED_COLUMNS, noteStates } from "./executions/note-states.ts";
+import { FACTS } from "./quantum-jobs.ts";
 import type { JobFacts } from "./quantum-jobs.ts";
 
 /** A job that may have been run before. */
@@ -29,7 +30,7 @@ export interface QuantumCache {
 const RUN_BY = "cache";
 
 /** As the index execution_input_digest has it. */
-const DIGEST = `i."references" -> '${ANNOTATION}' ->> 'digest'`;
+const DIGEST = `${FACTS} ->> 'digest'`;
 
 const PATH = `'{${ANNOTATION},cachedFrom}'`;
 
@@ -42,7 +43,7 @@ const ANSWER = `with former as materialized (
     join execution e on ${lookUp("e", "i.id", "e.owner_id = $1::uuid and e.status = 'SUCCEEDED'")}
     join execution_result r on ${lookUp("r", "i.id")}
     where ${DIGEST} = $2 and ${DIGEST} is not null
-      and not i."references" -> '${ANNOTATION}' ?| array['isDryRun', 'cachedFrom']
+      and not ${FACTS} ?| array['isDryRun', 'cachedFrom']
     order by i.id desc limit 1
   ), ${WON_ONE("$1::uuid, $4::uuid, $5::uuid, $3::uuid", "former where $4::uuid is not null")}, created as (
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,

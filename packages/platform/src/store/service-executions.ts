@@ -1,8 +1,8 @@
 import { BACKEND_PRIORITY } from "@platform/engine/store/kinds";
 import type { Database } from "../postgres/database.ts";
-import { ANNOTATION } from "./executions/create-statement.ts";
 import { lookUp } from "./executions/lookup.ts";
 import { isHeld, isQueued } from "./executions/queue-rows.ts";
+import { FACTS } from "./quantum-jobs.ts";
 
 /** Whose execution it is that uses quantum backends. */
 export interface ServiceExecution {
@@ -31,8 +31,6 @@ const FIND = `select e.id as "executionId", o.id as "organisationId", o.name as 
   from execution e join version v on v.id = e.version_id join service s on s.key = v.service_key
     join organisation o on o.id = s.organisation_id
   where ${lookUp("e", "$1::uuid", `e.status = 'RUNNING' and e.attempt = $2::int and e.priority <> ${BACKEND_PRIORITY}`)}`;
-
-const FACTS = `i."references" -> '${ANNOTATION}'`;
 
 /** What waits, is held or runs is found by one index each (`execution_queue`, `execution_held`, `execution_served`). */
 const LIST_LEFT = `select e.id, e.owner_id as "organisationId"

@@ -1,12 +1,11 @@
-import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Button, Group, NativeSelect } from "@mantine/core";
 import { AUDIT_ACTION_NAMES } from "@platform/contract/words.gen";
 import { useSetSearch } from "../../ui/dialog.tsx";
-import { formatExact, formatTimestamp, parseTimestamp } from "../../util/times.ts";
+import { PeriodFilter } from "../../ui/period-filter.tsx";
+import { WordFilter } from "../../ui/word-filter.tsx";
+import { formatExact, parseTimestamp } from "../../util/times.ts";
 import { NO_AUDIT_FILTER, toAuditFilter } from "./filter.ts";
 import type { AuditSearch } from "./filter.ts";
-
-const DAY_MS = 86_400_000;
 
 /** Periods up to now. */
 const PERIODS = [
@@ -22,15 +21,30 @@ export function FilterBar({ search }: { readonly search: AuditSearch }) {
   const isFiltered = Object.keys(toAuditFilter(search)).length > 0;
   return (
     <Group gap="sm" align="flex-end" mb="md">
-      <WordField name="actor" label="Who" placeholder="Email address, name or id" value={search.actor} />
+      <WordFilter
+        label="Who"
+        placeholder="Email address, name or id"
+        value={search.actor}
+        choose={(actor) => setSearch({ actor }, "push")}
+      />
       <NativeSelect
         label="What"
         value={AUDIT_ACTION_NAMES.includes(search.action ?? "") ? search.action : ""}
         data={[{ value: "", label: "Everything" }, ...AUDIT_ACTION_NAMES]}
         onChange={({ currentTarget }) => setSearch({ action: currentTarget.value || undefined }, "push")}
       />
-      <WordField name="target" label="To what" placeholder="Id of a resource" value={search.target} />
-      <PeriodField after={search.after} before={search.before} />
+      <WordFilter
+        label="To what"
+        placeholder="Id of a resource"
+        value={search.target}
+        choose={(target) => setSearch({ target }, "push")}
+      />
+      <PeriodFilter
+        label="When"
+        periods={PERIODS}
+        chosen={describePeriod(search.after, search.before)}
+        choose={(period) => setSearch(period, "push")}
+      />
       {isFiltered && (
         <Button variant="subtle" onClick={() => setSearch(NO_AUDIT_FILTER, "push")}>
           Clear filters
@@ -40,77 +54,9 @@ export function FilterBar({ search }: { readonly search: AuditSearch }) {
   );
 }
 
-interface WordFieldProps {
-  /** Parameter of the URL. */
-  readonly name: keyof AuditSearch;
-  readonly label: string;
-  readonly placeholder: string;
-  readonly value: string | undefined;
-}
-
-/** Sent with Enter, and when the field is left: not with each letter, since each is a search. */
-function WordField({ name, label, placeholder, value = "" }: WordFieldProps) {
-  const setSearch = useSetSearch();
-  const [typed, setTyped] = useState(value);
-  const [seen, setSeen] = useState(value);
-  // Changed elsewhere: by Back, or by a button.
-  if (value !== seen) {
-    setSeen(value);
-    setTyped(value);
-  }
-  const send = () => {
-    if (typed.trim() !== value) setSearch({ [name]: typed.trim() === "" ? undefined : typed.trim() }, "push");
-  };
-  return (
-    <form
-      style={{ flex: "1 1 200px" }}
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <TextInput
-        label={label}
-        placeholder={placeholder}
-        value={typed}
-        maxLength={200}
-        autoComplete="off"
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-        onBlur={send}
-      />
-    </form>
-  );
-}
-
-interface PeriodFieldProps {
-  readonly after: string | undefined;
-  readonly before: string | undefined;
-}
-
-function PeriodField({ after, before }: PeriodFieldProps) {
-  const setSearch = useSetSearch();
-  const any = { value: "any", label: "Any time" };
-  return (
-    <NativeSelect
-      label="When"
-      value={after === undefined && before === undefined ? any.value : ""}
-      data={[
-        any,
-        ...(after === undefined && before === undefined
-          ? []
-          : [{ value: "", label: describePeriod(after, before) }]),
-        ...PERIODS.map(({ label }) => ({ value: label, label })),
-      ]}
-      onChange={({ currentTarget: { value } }) => {
-        const days = PERIODS.find(({ label }) => label === value)?.days;
-        const from = days === undefined ? undefined : formatTimestamp(Date.now() - days * DAY_MS);
-        setSearch({ after: from, before: undefined }, "push");
-      }}
-    />
-  );
-}
-
-function describePeriod(after: string | undefined, before: string | undefined): string {
+/** Null: any. */
+function describePeriod(after: string | undefined, before: string | undefined): string | null {
+  if (after === undefined && before === undefined) return null;
   const words = [after, before].map((at) =>
     at === undefined ? "" : formatExact(parseTimestamp(at), "local"),
   );

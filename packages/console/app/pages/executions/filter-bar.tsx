@@ -1,22 +1,14 @@
-import { Button, Chip, Group, NativeSelect, Pill, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Button, Chip, Group, NativeSelect } from "@mantine/core";
 import { EXECUTION_PRESETS } from "../../execution/presets.ts";
 import { EXECUTION_STATES } from "../../execution/states.ts";
 import { isFiltered, NO_FILTER } from "../../execution/filter.ts";
 import type { ExecutionsSearch } from "../../execution/filter.ts";
 import { q, useFetched } from "../../api/queries.ts";
 import { useSetSearch } from "../../ui/dialog.tsx";
-import { formatDuration, formatExact, formatTimestamp, parseTimestamp } from "../../util/times.ts";
-
-const DAY_MS = 86_400_000;
-
-/** Periods up to now. */
-const PERIODS = [
-  { label: "Last hour", days: 1 / 24 },
-  { label: "Last 24 hours", days: 1 },
-  { label: "Last 7 days", days: 7 },
-  { label: "Last 30 days", days: 30 },
-] as const;
+import { FilterPill } from "../../ui/filter-pill.tsx";
+import { PeriodFilter, RECENT } from "../../ui/period-filter.tsx";
+import { WordFilter } from "../../ui/word-filter.tsx";
+import { formatDuration, formatExact, parseTimestamp } from "../../util/times.ts";
 
 /** The filters of the list, all of the URL. */
 export function FilterBar({ search }: { readonly search: ExecutionsSearch }) {
@@ -36,10 +28,23 @@ export function FilterBar({ search }: { readonly search: ExecutionsSearch }) {
         ))}
       </Group>
       <Group gap="sm" align="flex-end">
-        <SearchField value={search.q ?? ""} />
+        <WordFilter
+          role="search"
+          label="Find"
+          placeholder="Id, service, application or code"
+          maxLength={100}
+          width={240}
+          value={search.q}
+          choose={(words) => setSearch({ q: words }, "push")}
+        />
         <ServiceField value={search.service} />
         <ApplicationField value={search.application} />
-        <PeriodField isSet={search.after !== undefined || search.before !== undefined} />
+        <PeriodFilter
+          label="Created"
+          periods={RECENT}
+          chosen={search.after === undefined && search.before === undefined ? null : "As below"}
+          choose={(period) => setSearch(period, "push")}
+        />
       </Group>
       <Chip.Group
         multiple
@@ -56,63 +61,6 @@ export function FilterBar({ search }: { readonly search: ExecutionsSearch }) {
       </Chip.Group>
       <Chosen search={search} />
     </div>
-  );
-}
-
-/** A period up to now; others are chosen in the histogram. */
-function PeriodField({ isSet }: { readonly isSet: boolean }) {
-  const setSearch = useSetSearch();
-  const any = { value: "any", label: "Any time" };
-  return (
-    <NativeSelect
-      label="Created"
-      value={isSet ? "" : any.value}
-      data={[
-        ...(isSet ? [{ value: "", label: "As below" }] : []),
-        any,
-        ...PERIODS.map(({ label }) => ({ value: label, label })),
-      ]}
-      onChange={({ currentTarget: { value } }) => {
-        const days = PERIODS.find(({ label }) => label === value)?.days;
-        const after = days === undefined ? undefined : formatTimestamp(Date.now() - days * DAY_MS);
-        setSearch({ after, before: undefined }, "push");
-      }}
-    />
-  );
-}
-
-/** Sent with Enter, and when the field is left: not with each letter, since each is a search. */
-function SearchField({ value }: { readonly value: string }) {
-  const setSearch = useSetSearch();
-  const [typed, setTyped] = useState(value);
-  const [seen, setSeen] = useState(value);
-  // Changed elsewhere: by Back, or by a button.
-  if (value !== seen) {
-    setSeen(value);
-    setTyped(value);
-  }
-  const send = () => {
-    if (typed.trim() !== value) setSearch({ q: typed.trim() === "" ? undefined : typed.trim() }, "push");
-  };
-  return (
-    <form
-      role="search"
-      style={{ flex: "1 1 240px" }}
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <TextInput
-        label="Find"
-        placeholder="Id, service, application or code"
-        value={typed}
-        maxLength={100}
-        autoComplete="off"
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-        onBlur={send}
-      />
-    </form>
   );
 }
 
@@ -180,15 +128,7 @@ function Chosen({ search }: { readonly search: ExecutionsSearch }) {
   return (
     <Group gap={6} mt="sm">
       {chosen.map(({ name, words }) => (
-        <Pill
-          key={name}
-          size="md"
-          withRemoveButton
-          onRemove={() => setSearch({ [name]: undefined }, "push")}
-          removeButtonProps={{ "aria-label": `Do not filter by ${words}`, "aria-hidden": false, tabIndex: 0 }}
-        >
-          {words}
-        </Pill>
+        <FilterPill key={name} words={words} onRemove={() => setSearch({ [name]: undefined }, "push")} />
       ))}
       <Button
         size="compact-sm"

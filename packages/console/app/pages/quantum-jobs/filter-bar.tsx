@@ -1,21 +1,13 @@
-import { Button, Group, NativeSelect, Pill, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Button, Group, NativeSelect } from "@mantine/core";
 import { q, useFetched } from "../../api/queries.ts";
 import { isFiltered, NO_FILTER } from "../../quantum/filter.ts";
 import type { QuantumJobsSearch } from "../../quantum/filter.ts";
 import { JOB_STATES } from "../../quantum/states.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
-import { formatExact, formatTimestamp, parseTimestamp } from "../../util/times.ts";
-
-const DAY_MS = 86_400_000;
-
-/** Periods up to now. */
-const PERIODS = [
-  { label: "Last hour", days: 1 / 24 },
-  { label: "Last 24 hours", days: 1 },
-  { label: "Last 7 days", days: 7 },
-  { label: "Last 30 days", days: 30 },
-] as const;
+import { FilterPill } from "../../ui/filter-pill.tsx";
+import { PeriodFilter, RECENT } from "../../ui/period-filter.tsx";
+import { WordFilter } from "../../ui/word-filter.tsx";
+import { formatExact, parseTimestamp } from "../../util/times.ts";
 
 /** Filters by what is given; undefined takes one out. */
 type Choose = (change: {
@@ -29,8 +21,20 @@ export function FilterBar({ search }: { readonly search: QuantumJobsSearch }) {
   return (
     <div style={{ marginBottom: 20 }}>
       <Group gap="sm" align="flex-end">
-        <WordField label="Name" what="A part of it" value={search.name} choose={(name) => choose({ name })} />
-        <WordField label="Tag" what="The whole of it" value={search.tag} choose={(tag) => choose({ tag })} />
+        <WordFilter
+          label="Name"
+          placeholder="A part of it"
+          width={150}
+          value={search.name}
+          choose={(name) => choose({ name })}
+        />
+        <WordFilter
+          label="Tag"
+          placeholder="The whole of it"
+          width={150}
+          value={search.tag}
+          choose={(tag) => choose({ tag })}
+        />
         <BackendField value={search.backend} choose={(backend) => choose({ backend })} />
         <NativeSelect
           label="State"
@@ -40,7 +44,12 @@ export function FilterBar({ search }: { readonly search: QuantumJobsSearch }) {
             choose({ status: JOB_STATES.find((state) => state.value === value)?.value })
           }
         />
-        <PeriodField search={search} choose={choose} />
+        <PeriodFilter
+          label="Created"
+          periods={RECENT}
+          chosen={search.after === undefined && search.before === undefined ? null : "As below"}
+          choose={choose}
+        />
         {isFiltered(search) && (
           <Button variant="subtle" onClick={() => setSearch(NO_FILTER, "push")}>
             Clear filters
@@ -55,44 +64,6 @@ export function FilterBar({ search }: { readonly search: QuantumJobsSearch }) {
 interface FieldProps {
   readonly value: string | undefined;
   readonly choose: (value: string | undefined) => void;
-}
-
-/** Sent with Enter, and when the field is left: not with each letter, since each is a search. */
-function WordField({
-  label,
-  what,
-  value = "",
-  choose,
-}: FieldProps & { readonly label: string; readonly what: string }) {
-  const [typed, setTyped] = useState(value);
-  const [seen, setSeen] = useState(value);
-  // Changed elsewhere: by Back, or by a button.
-  if (value !== seen) {
-    setSeen(value);
-    setTyped(value);
-  }
-  const send = () => {
-    if (typed.trim() !== value) choose(typed.trim() || undefined);
-  };
-  return (
-    <form
-      style={{ flex: "1 1 150px" }}
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <TextInput
-        label={label}
-        placeholder={what}
-        value={typed}
-        maxLength={200}
-        autoComplete="off"
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-        onBlur={send}
-      />
-    </form>
-  );
 }
 
 /** A backend that is gone may have jobs still. */
@@ -119,30 +90,6 @@ interface PeriodProps {
   readonly choose: Choose;
 }
 
-/** A period up to now; a link may name another one. */
-function PeriodField({ search: { after, before }, choose }: PeriodProps) {
-  const isSet = after !== undefined || before !== undefined;
-  const any = { value: "any", label: "Any time" };
-  return (
-    <NativeSelect
-      label="Created"
-      value={isSet ? "" : any.value}
-      data={[
-        ...(isSet ? [{ value: "", label: "As below" }] : []),
-        any,
-        ...PERIODS.map(({ label }) => ({ value: label, label })),
-      ]}
-      onChange={({ currentTarget: { value } }) => {
-        const days = PERIODS.find(({ label }) => label === value)?.days;
-        choose({
-          after: days === undefined ? undefined : formatTimestamp(Date.now() - days * DAY_MS),
-          before: undefined,
-        });
-      }}
-    />
-  );
-}
-
 /** What no field shows, to be taken out one by one. */
 function Chosen({ search: { after, before }, choose }: PeriodProps) {
   const chosen = [
@@ -154,21 +101,7 @@ function Chosen({ search: { after, before }, choose }: PeriodProps) {
       {chosen.map(({ name, at, word }) => {
         if (at === undefined) return null;
         const words = `${word} ${formatExact(parseTimestamp(at), "local")}`;
-        return (
-          <Pill
-            key={name}
-            size="md"
-            withRemoveButton
-            onRemove={() => choose({ [name]: undefined })}
-            removeButtonProps={{
-              "aria-label": `Do not filter by ${words}`,
-              "aria-hidden": false,
-              tabIndex: 0,
-            }}
-          >
-            {words}
-          </Pill>
-        );
+        return <FilterPill key={name} words={words} onRemove={() => choose({ [name]: undefined })} />;
       })}
     </Group>
   );

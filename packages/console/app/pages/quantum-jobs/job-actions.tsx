@@ -1,6 +1,4 @@
-import { Button } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { useRef, useState } from "react";
 import type { QuantumJob } from "@platform/contract/quantum-api/jobs";
 import { readText } from "../../api/content.ts";
 import { useChange } from "../../api/queries.ts";
@@ -8,11 +6,9 @@ import { useOrganisation, useScope } from "../../api/scope.tsx";
 import type { Execution } from "../../execution/advice.ts";
 import { toRetrieveProgram } from "../../quantum/programs.ts";
 import { toSameRequest } from "../../quantum/same-request.ts";
-import { Can } from "../../ui/can.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
-import { notifyDone, notifyFailure } from "../../ui/notify.ts";
-import { createKey } from "../../util/keys.ts";
+import { RunAgainButton } from "../../ui/run-again-button.tsx";
 
 const route = getRouteApi("/in/o/$org/quantum-jobs/$id");
 
@@ -63,43 +59,23 @@ export function RunAgain({ job, execution, isSmall = false }: JobProps & { reado
   const scope = useScope();
   const { slug } = useOrganisation();
   const navigate = route.useNavigate();
-  const [isRunning, setIsRunning] = useState(false);
-  const isBusy = useRef(false);
-  // Pressed again after an answer that was lost, it starts none besides; when the new one is known, another can be started.
-  const [press, setPress] = useState(createKey);
   const start = useChange("createQuantumJob", {
     refresh: ["listQuantumJobs", "listExecutions", "countExecutions"],
   });
-  const run = async () => {
+  const run = async (idempotencyKey: string) => {
     const input = await readText(scope, "getQuantumJobInput", { params: { id } });
     const body = { json: toSameRequest(job, input) };
-    const started = await start.run({ body, idempotencyKey: `${press}-${id}` });
-    setPress(createKey());
-    notifyDone("Started again with the same input.");
-    await navigate({ to: "/o/$org/quantum-jobs/$id", params: { org: slug, id: started.id }, search: {} });
+    const started = await start.run({ body, idempotencyKey });
+    const params = { org: slug, id: started.id };
+    return () => navigate({ to: "/o/$org/quantum-jobs/$id", params, search: {} });
   };
-  const isGone = execution.inputBytes === undefined;
   return (
-    <Can op="createQuantumJob">
-      <Button
-        {...(isSmall ? { size: "compact-sm", variant: "default" } : { "aria-keyshortcuts": "r" })}
-        loading={isRunning}
-        disabled={isGone}
-        title={isGone ? "The input is not kept any more." : undefined}
-        onClick={() => {
-          if (isBusy.current) return;
-          isBusy.current = true;
-          setIsRunning(true);
-          run()
-            .catch(notifyFailure)
-            .finally(() => {
-              isBusy.current = false;
-              setIsRunning(false);
-            });
-        }}
-      >
-        Run again
-      </Button>
-    </Can>
+    <RunAgainButton
+      {...(isSmall ? { size: "compact-sm", variant: "default" } : { shortcut: "r" })}
+      op="createQuantumJob"
+      id={id}
+      hasInput={execution.inputBytes !== undefined}
+      start={run}
+    />
   );
 }
