@@ -18,6 +18,14 @@ test("nothing of a policy that is empty is stored with a start", () => {
   expect(applyPolicy(target({}), () => true)).toEqual({ timeoutSeconds: 60 });
 });
 
+test("what an external backend has begun is taken up again, whatever the policy says of retries", () => {
+  const retriesOf = (policy: ServicePolicy) =>
+    applyPolicy({ ...target(policy), isExternal: true }, () => true).retries;
+  const retries = { onLost: "unknown", onError: { max: 3, backoffSeconds: 1 } } as const;
+  expect([retriesOf({}), retriesOf({ retries })]).toEqual([{ resumes: true }, { ...retries, resumes: true }]);
+  expect(applyPolicy(target({ retries }), () => true).retries).toEqual(retries);
+});
+
 test("the deadline of the policy holds for starts that name none, and theirs goes before it", async () => {
   const store = createMemoryStore();
   const inputs = {
