@@ -10,6 +10,7 @@ import { limitBodies, REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
 import { VALIDATION } from "./body-check.ts";
 import { sendProblem, toProblem } from "./errors.ts";
+import { LAZY_COMPILERS } from "./lazy-schemas.ts";
 import { refuseOtherMethods, supportAllMethods } from "./methods.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { NO_HTTP_OBSERVER } from "./request-observer.ts";
@@ -68,6 +69,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
     ajv: { customOptions: VALIDATION },
+    schemaController: { compilersFactory: LAZY_COMPILERS },
     frameworkErrors: (error, request, reply) => void sendProblem(toProblem(error, request), request, reply),
     clientErrorHandler,
   });
