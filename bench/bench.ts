@@ -13,9 +13,11 @@ import autocannon from "autocannon";
 import { createWorld } from "../tests/support/world.ts";
 import type { Consumer, World } from "../tests/support/world.ts";
 import { REPOSITORY, startPlatform } from "../tools/platform-process.ts";
-import { createHttpClient, measure, round, summarize } from "./load.ts";
+import { createHttpClient, measure, summarize } from "./load.ts";
 import type { Figures, HttpClient } from "./load.ts";
 import { readMemory, startHelper } from "./processes.ts";
+import { median, report } from "./report.ts";
+import type { Result, Target } from "./report.ts";
 import type { RuntimeReport } from "./runtime.ts";
 
 const WAIT = { prefer: "wait=30" };
@@ -25,27 +27,11 @@ const IDLE_MS = 5_000;
 const NO_OP = "def run():\n    return {}\n";
 const NO_OP_NUMPY = "import numpy\n\ndef run():\n    return {}\n";
 
-interface Result {
-  readonly name: string;
-  readonly value: number;
-  readonly target: string;
-  readonly isMet: boolean;
-}
-
 const results: Result[] = [];
 const details: Record<string, unknown> = {};
 
-function record(
-  name: string,
-  value: number,
-  target: { readonly atMost: number } | { readonly atLeast: number },
-): void {
-  const isMet = "atMost" in target ? value <= target.atMost : value >= target.atLeast;
-  const text = "atMost" in target ? `<= ${target.atMost}` : `>= ${target.atLeast}`;
-  results.push({ name, value: round(value), target: text, isMet });
-  stdout.write(
-    `${isMet ? "  met" : "UNMET"}  ${name.padEnd(70)} ${String(round(value)).padStart(10)}  (${text})\n`,
-  );
+function record(name: string, value: number, target: Target): void {
+  results.push(report(name, value, target));
 }
 
 async function main(): Promise<void> {
@@ -361,10 +347,6 @@ async function findEnvironmentPython(world: World): Promise<string> {
 function expectStatus(answer: { readonly status: number; readonly body: string }, text: string): void {
   if (answer.status !== 201 || !answer.body.includes(text))
     throw new Error(`unexpected answer ${answer.status}: ${answer.body}`);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 await main();

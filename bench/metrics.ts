@@ -12,6 +12,7 @@ import { createHttpMetrics } from "../packages/platform/src/observability/http-m
 import { createWorld } from "../tests/support/world.ts";
 import { findFreePort } from "../tools/platform-process.ts";
 import type { PlatformProcess } from "../tools/platform-process.ts";
+import { median, report } from "./report.ts";
 
 const ROUNDS = 9;
 const SECONDS = 2;
@@ -23,14 +24,6 @@ const MOST_MS = 20;
 const SCRAPES = 50;
 const VERSIONS = 100;
 const OPERATIONS = 150;
-
-function report(name: string, value: number, isMet: boolean, target: string): void {
-  stdout.write(`${isMet ? "  met" : "UNMET"}  ${name.padEnd(64)} ${value.toFixed(3)}  (${target})\n`);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
 
 /** Microseconds that the process has used. */
 async function readProcessor(pid: number | undefined): Promise<number> {
@@ -71,12 +64,7 @@ async function measurePolls(): Promise<void> {
       rounds.push({ plain: await fire(plain), counting: await fire(counting) });
     const times = median(rounds.map((round) => round.counting / round.plain));
     stdout.write(`us a poll: ${median(rounds.map((round) => round.plain)).toFixed(1)} without metrics\n`);
-    report(
-      "processor time of a state poll with metrics, times without",
-      times,
-      times <= MOST_TIMES,
-      `<= ${MOST_TIMES}`,
-    );
+    report("processor time of a state poll with metrics, times without", times, { atMost: MOST_TIMES });
   } finally {
     await world.close();
   }
@@ -115,12 +103,7 @@ function measureScrape(): void {
   const { user, system } = cpuUsage(before);
   const milliseconds = (user + system) / 1_000 / SCRAPES;
   stdout.write(`${Math.round(length / 1024)} kB a scrape\n`);
-  report(
-    "processor time of a scrape with all series, ms",
-    milliseconds,
-    milliseconds <= MOST_MS,
-    `<= ${MOST_MS}`,
-  );
+  report("processor time of a scrape with all series, ms", milliseconds, { atMost: MOST_MS });
 }
 
 measureScrape();

@@ -14,6 +14,7 @@ import { createWorld } from "../tests/support/world.ts";
 import type { World } from "../tests/support/world.ts";
 import { createHttpClient, round } from "./load.ts";
 import { startHelper } from "./processes.ts";
+import { median, report } from "./report.ts";
 
 const MEGABYTE = 1_000_000;
 const TRANSFER_BYTES = 256 * MEGABYTE;
@@ -53,14 +54,6 @@ const PROJECT = JSON.stringify({
 
 type Headers = Readonly<Record<string, string>>;
 
-/** One row: what was measured, and the most that it may be. */
-function record(name: string, value: number, atMost: number): void {
-  const isMet = value <= atMost;
-  stdout.write(
-    `${isMet ? "  met" : "UNMET"}  ${name.padEnd(70)} ${String(round(value)).padStart(8)}  (<= ${atMost})\n`,
-  );
-}
-
 /** A JSON object of about so many bytes, another one each time, in pieces. */
 function* createContent(bytes: number): Generator<Buffer> {
   const piece = Buffer.alloc(65_536, "x");
@@ -98,10 +91,6 @@ async function download(url: string, atLeast: number, headers: Headers = {}): Pr
   return performance.now() - began;
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
 /** Times of the platform and of its counterpart, measured in turn, so that both see the same machine. */
 interface Pairs {
   readonly own: number[];
@@ -111,7 +100,7 @@ interface Pairs {
 /** A row of medians: of the times, and of the ratio within each pair. */
 function recordPairs(name: string, { own, bare }: Pairs, atMost: number): void {
   stdout.write(`       ${round(median(own))} ms next to ${round(median(bare))} ms\n`);
-  record(name, median(own.map((time, index) => time / (bare[index] ?? Number.NaN))), atMost);
+  report(name, median(own.map((time, index) => time / (bare[index] ?? Number.NaN))), { atMost });
 }
 
 /** Both ways. */
@@ -189,7 +178,7 @@ async function measureReference(world: World, serviceKey: string): Promise<void>
   const { result, code } = (await run(dataRef)) as { result?: { size: number }; code?: string };
   clearInterval(timer);
   if ((result?.size ?? 0) < REFERENCE_BYTES) throw new Error(`The run has failed: ${code}`);
-  record("a run that reads 500 MB by reference: growth of the platform, MB", most - before, 64);
+  report("a run that reads 500 MB by reference: growth of the platform, MB", most - before, { atMost: 64 });
 }
 
 /** `data` of about a megabyte, nearly as much as a start takes. */

@@ -17,6 +17,7 @@ import type { Consumer, World } from "../tests/support/world.ts";
 import { REPOSITORY, startPlatform } from "../tools/platform-process.ts";
 import { createHttpClient, round } from "./load.ts";
 import type { HttpClient } from "./load.ts";
+import { median, report } from "./report.ts";
 
 const BACKEND = "sim.statevector";
 const SHOTS = 1_000;
@@ -32,15 +33,6 @@ const { values: flags } = parseArgs({ options: { turns: { type: "string", defaul
 const TURNS = Number(flags.turns);
 
 type Name = keyof typeof MOST_TIMES;
-
-function report(name: string, value: number, most: number): void {
-  const line = `${value <= most ? "  met" : "UNMET"}  ${name.padEnd(70)} ${String(round(value)).padStart(9)}  (<= ${most})\n`;
-  stdout.write(line);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
 
 async function time(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
@@ -115,18 +107,16 @@ async function measureWarm(world: World, consumer: Consumer, python: string): Pr
     stdout.write(
       `${name}: a job ${round(job)} ms, by the SDK ${round(median(bySdk))}; in Aer alone ${round(median(inProcess))}, an execution that does nothing ${round(median(nothing))}\n`,
     );
-    report(`${name}, ${SHOTS} shots each, warm, p50 ms`, job, ABSOLUTE[name]);
+    report(`${name}, ${SHOTS} shots each, warm, p50 ms`, job, { atMost: ABSOLUTE[name] });
     report(
       `${name}, times an execution that does nothing and Aer alone`,
       job / (median(nothing) + median(inProcess)),
-      MOST_TIMES[name],
+      { atMost: MOST_TIMES[name] },
     );
   }
-  report(
-    "50 circuits in one job, as a part of 50 jobs",
-    (found.batch ?? 0) / (50 * (found["ghz-3"] ?? 0)),
-    MOST_OF_SINGLE,
-  );
+  report("50 circuits in one job, as a part of 50 jobs", (found.batch ?? 0) / (50 * (found["ghz-3"] ?? 0)), {
+    atMost: MOST_OF_SINGLE,
+  });
   await aer.close();
   client.close();
 }
@@ -149,8 +139,8 @@ async function measureCold(world: World, circuits: readonly string[], python: st
     imports.push(await time(() => importProgram(python)));
   }
   client.close();
-  report("the first job of a platform that has just started, ms", median(cold), ABSOLUTE.cold);
-  report("... times an interpreter that imports the same", median(cold) / median(imports), 2);
+  report("the first job of a platform that has just started, ms", median(cold), { atMost: ABSOLUTE.cold });
+  report("... times an interpreter that imports the same", median(cold) / median(imports), { atMost: 2 });
 }
 
 async function importProgram(python: string): Promise<void> {

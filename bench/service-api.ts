@@ -14,6 +14,7 @@ import { createWorld } from "../tests/support/world.ts";
 import type { Consumer, World } from "../tests/support/world.ts";
 import { createHttpClient, measure, round, summarize } from "./load.ts";
 import type { Figures, HttpClient } from "./load.ts";
+import { median, report } from "./report.ts";
 
 const ROUNDS = 7;
 const STARTS = 4_000;
@@ -28,15 +29,6 @@ const MOST_TIMES_KEYED = 1.2;
 const MOST_MB = 150;
 const MOST_TIMES_STARTS = 3;
 const MOST_MS_EVENT = 10;
-function report(name: string, value: number, isMet: boolean, target: string): void {
-  stdout.write(
-    `${isMet ? "  met" : "UNMET"}  ${name.padEnd(72)} ${String(round(value)).padStart(9)}  (${target})\n`,
-  );
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
 
 /** A caller with a connection for each request that is under way. */
 interface Caller {
@@ -70,13 +62,7 @@ async function measureKeyed(caller: Caller): Promise<void> {
     stdout.write(`       starts a second: ${plain.perSecond} plain, ${keyed.perSecond} with a key\n`);
   }
   const times = median(ratios.map(({ rate }) => rate));
-  const target = `<= ${MOST_TIMES_KEYED}`;
-  report(
-    "time of a start with a key, times a plain one, 32 at a time",
-    times,
-    times <= MOST_TIMES_KEYED,
-    target,
-  );
+  report("time of a start with a key, times a plain one, 32 at a time", times, { atMost: MOST_TIMES_KEYED });
 }
 
 /** Resident memory of the process, in MB. */
@@ -158,14 +144,9 @@ async function measureOpen(world: World, caller: Caller, ids: readonly string[])
   stdout.write(
     `       start p99 ${alone} ms alone, ${beside} ms beside; memory before ${round(before)} MB\n`,
   );
-  report("memory of 1,000 streams and 5,000 long polls, MB", memory, memory <= MOST_MB, `<= ${MOST_MB}`);
+  report("memory of 1,000 streams and 5,000 long polls, MB", memory, { atMost: MOST_MB });
   const times = beside / alone;
-  report(
-    "p99 of a start beside them, times alone",
-    times,
-    times <= MOST_TIMES_STARTS,
-    `<= ${MOST_TIMES_STARTS}`,
-  );
+  report("p99 of a start beside them, times alone", times, { atMost: MOST_TIMES_STARTS });
 }
 
 /** Milliseconds from the answer to a cancellation, which is sent after the commit, to the event of it. */
@@ -229,12 +210,7 @@ async function run(): Promise<void> {
       ] as const) {
         const { p50, p99 } = await measureDelivery(caller, origin);
         stdout.write(`       p99 ${p99} ms\n`);
-        report(
-          `event of a change at ${where}, p50 after its answer, ms`,
-          p50,
-          p50 <= MOST_MS_EVENT,
-          `<= ${MOST_MS_EVENT}`,
-        );
+        report(`event of a change at ${where}, p50 after its answer, ms`, p50, { atMost: MOST_MS_EVENT });
       }
     }
     if (isAsked("open")) {

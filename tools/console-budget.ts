@@ -28,7 +28,7 @@ export interface EntryBudget {
 
 /** packages/console/budget.json. */
 export interface Budget extends EntryBudget {
-  /** The first page of a visit, on a slow machine behind a slow line (tests/e2e/console/robust.e2e.ts). */
+  /** The first page of a visit, on a slow machine behind a slow line (tests/e2e/console/slow-or-by-keys.e2e.ts, bench/console.ts). */
   readonly firstPage: {
     readonly requests: number;
     /** Those of them that the platform API answers. */

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
 import { findBarriers, findCutText } from "./support/axe.ts";
 import { inviteMember } from "./support/members.ts";
-import { openConsole, WIDTHS } from "./support/open-console.ts";
+import { WIDTHS } from "./support/browser.ts";
+import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const ADDING = `

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Page, Route } from "playwright-core";
 import { request } from "../../../tools/platform-client.ts";
 import { findBarriers, findCutText } from "./support/axe.ts";
-import { WIDTHS, openConsole } from "./support/open-console.ts";
+import { WIDTHS } from "./support/browser.ts";
+import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const MEGABYTE = 1_024 * 1_024;

@@ -14,7 +14,8 @@ import { startLocalServer } from "../../support/local-server.ts";
 import type { LocalServer } from "../../support/local-server.ts";
 import { createProject } from "../../support/world.ts";
 import { findBarriers, findCutText } from "./support/axe.ts";
-import { launchBrowser, openVisit, WIDTHS } from "./support/open-console.ts";
+import { launchBrowser, WIDTHS } from "./support/browser.ts";
+import { openVisit } from "./support/open-console.ts";
 import type { Visit } from "./support/open-console.ts";
 
 /* The page of `platform serve`, as the one who writes the service sees it: no platform runs. */

@@ -1,36 +1,23 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { onTestFailed } from "vitest";
-import { findChromium } from "../../../../tools/chromium.ts";
 import { REPOSITORY } from "../../../../tools/platform-process.ts";
 import { createWorld } from "../../../support/world.ts";
 import type { World, WorldOptions } from "../../../support/world.ts";
+import { launchBrowser, openProfile } from "./browser.ts";
+import type { ProfileOptions } from "./browser.ts";
 
-const SECOND = 1_000;
-/** A busy machine takes ten times as long as a quiet one. */
-const PATIENCE_MS = 60 * SECOND;
 /** Pictures of what a failed story saw last. */
 const FAILURES = join(REPOSITORY, ".cache/console-failures");
-
-/** Widths at which every page has to be right. */
-export const WIDTHS = { wide: 1280, narrow: 375 } as const;
 
 /** A platform and a browser, for all stories of one file. */
 export interface ConsoleWorld extends World {
   readonly browser: Browser;
-  /** A new profile of the browser. */
-  readonly visit: (options?: VisitOptions) => Promise<Visit>;
+  /** A new profile of the browser, of the first login unless it says of whom. */
+  readonly visit: (options?: ProfileOptions) => Promise<Visit>;
   /** An organisation of its own for one story; the first login is its owner. */
   readonly createOrganisation: (name: string) => Promise<{ readonly id: string; readonly slug: string }>;
-}
-
-interface VisitOptions {
-  /** Default: the first login of a platform; null: nobody is signed in. */
-  readonly as?: { readonly email: string; readonly password: string } | null;
-  readonly width?: number;
-  readonly scheme?: "light" | "dark";
 }
 
 /** One profile of the browser, with one page. */
@@ -41,14 +28,6 @@ export interface Visit {
   readonly open: (path: string) => Promise<void>;
   /** What the browser has complained about so far: errors, violations of the policy, requests to elsewhere. */
   readonly complaints: readonly string[];
-}
-
-/** @throws Error where there is no browser: such a machine leaves these stories out (vitest.config.ts) */
-export async function launchBrowser(): Promise<Browser> {
-  const executablePath = findChromium();
-  if (executablePath === null) throw new Error("there is no Chromium: sh tools/install-chromium.sh");
-  // In a container there is no second sandbox for root to set up.
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
 /** @throws Error as `launchBrowser` */
@@ -74,20 +53,9 @@ export async function openConsole(options: WorldOptions = {}): Promise<ConsoleWo
 export async function openVisit(
   browser: Browser,
   origin: string,
-  { as = null, width = WIDTHS.wide, scheme = "light" }: VisitOptions = {},
+  options: ProfileOptions = {},
 ): Promise<Visit> {
-  const context = await browser.newContext({
-    baseURL: origin,
-    viewport: { width, height: 900 },
-    colorScheme: scheme,
-    // Colours that are still changing have a contrast of their own.
-    reducedMotion: "reduce",
-    locale: "en-GB",
-    timezoneId: "Europe/Berlin",
-    permissions: ["clipboard-read", "clipboard-write"],
-  });
-  context.setDefaultTimeout(PATIENCE_MS);
-  if (as !== null) await signIn(context, origin, as);
+  const context = await openProfile(browser, origin, options);
   const complaints: string[] = [];
   const page = await context.newPage();
   collectComplaints(page, origin, complaints);
@@ -119,18 +87,6 @@ function collectComplaints(page: Page, origin: string, complaints: string[]): vo
 /** Whoever is not signed in is told so by this request, and browsers note every refusal as an error. */
 function isExpected(url: string): boolean {
   return url.endsWith("/api/me");
-}
-
-async function signIn(
-  context: BrowserContext,
-  apiUrl: string,
-  { email, password }: { readonly email: string; readonly password: string },
-): Promise<void> {
-  const answer = await context.request.post(`${apiUrl}/api/session`, {
-    headers: { "x-requested-by": "console", origin: apiUrl },
-    data: { email, password },
-  });
-  if (!answer.ok()) throw new Error(`signing in was answered ${answer.status()}: ${await answer.text()}`);
 }
 
 async function savePicture(page: Page): Promise<void> {

@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
 import { watchShifts } from "./settled.ts";
 
@@ -44,20 +42,4 @@ async function throttle(page: Page): Promise<void> {
   await session.send("Network.clearBrowserCache");
   await session.send("Network.emulateNetworkConditions", LINE);
   await session.send("Emulation.setCPUThrottlingRate", { rate: CPU_RATE });
-}
-
-/** Serves a page that has so many bytes of script and does nothing with them: what the line alone takes. */
-export async function serveBarePage(scriptBytes: number): Promise<{ url: string; close: () => void }> {
-  const server = createServer((request, response) => {
-    if (request.url === "/script.js") {
-      response.setHeader("content-type", "text/javascript");
-      response.end(`//${"x".repeat(scriptBytes - 2)}`);
-    } else {
-      response.setHeader("content-type", "text/html");
-      response.end(`<!doctype html><script src="/script.js"></script><h1>Bare</h1>`);
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }

@@ -1,0 +1,59 @@
+import { chromium } from "playwright-core";
+import type { Browser, BrowserContext } from "playwright-core";
+import { findChromium } from "../../../../tools/chromium.ts";
+
+const SECOND = 1_000;
+/** A busy machine takes ten times as long as a quiet one. */
+const PATIENCE_MS = 60 * SECOND;
+
+/** Widths at which every page has to be right. */
+export const WIDTHS = { wide: 1280, narrow: 375 } as const;
+
+/** Who opens pages, and in what. */
+export interface ProfileOptions {
+  /** Default: nobody is signed in. */
+  readonly as?: { readonly email: string; readonly password: string } | null;
+  readonly width?: number;
+  readonly scheme?: "light" | "dark";
+}
+
+/** @throws Error where there is no browser: such a machine leaves these stories out (vitest.config.ts) */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error("there is no Chromium: sh tools/install-chromium.sh");
+  // In a container there is no second sandbox for root to set up.
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+/** A new profile; `origin` is that of the pages. */
+export async function openProfile(
+  browser: Browser,
+  origin: string,
+  { as = null, width = WIDTHS.wide, scheme = "light" }: ProfileOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext({
+    baseURL: origin,
+    viewport: { width, height: 900 },
+    colorScheme: scheme,
+    // Colours that are still changing have a contrast of their own.
+    reducedMotion: "reduce",
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  if (as !== null) await signIn(context, origin, as);
+  return context;
+}
+
+async function signIn(
+  context: BrowserContext,
+  apiUrl: string,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<void> {
+  const answer = await context.request.post(`${apiUrl}/api/session`, {
+    headers: { "x-requested-by": "console", origin: apiUrl },
+    data: { email, password },
+  });
+  if (!answer.ok()) throw new Error(`signing in was answered ${answer.status()}: ${await answer.text()}`);
+}
