@@ -1,5 +1,5 @@
 /** One platform with every bundled backend: the command line, the tests of the SDK that need a platform, its wheel, and jobs that are hostile. */
-import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { env, stdout } from "node:process";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -17,6 +17,9 @@ import { createRandom, mutate } from "./mutate.ts";
 import { BRAKET, OLDEST, PENNYLANE, SDK, findPython, runPytest } from "./pytest.ts";
 import type { Outcome } from "./pytest.ts";
 import { deflateSync } from "node:zlib";
+import { PUBLISHED } from "./published-sdks.ts";
+import { ANNEALING, COIN_TOSS, RANDOM_NUMBER, deploySample } from "./samples.ts";
+import { OLDER, deployVariant } from "./variant.ts";
 import { findZygotes } from "./zygotes.ts";
 
 const MINUTE = 60_000;
@@ -96,6 +99,11 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
     expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(1_000);
   });
 
+  test("a backend is older than its clients, and has a price", INSTALLS, async () => {
+    await deployVariant(world, OLDER);
+    expect(await cli("backends", "show", "sim.older")).toMatchObject({ price: { per_job: "0.5" } });
+  });
+
   /** Others than the newest Qiskit, at full length alone. */
   const others = [
     ["oldest", OLDEST],
@@ -168,6 +176,53 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
     expect(text).toMatch(/platform run +SUCCEEDED, a cut of 10 of 12 edges by \d+ quantum jobs\n/u);
   });
 
+  describe("what is written for other platforms of this kind", () => {
+    beforeAll(async () => {
+      for (const id of ["sim.statevector", "sim.braket"]) await cli("backends", "share", id);
+      for (const [alias, id] of ALIASES) await cli("backends", "alias", alias, id);
+    });
+
+    test("a sample that needs no SDK is a service without a change", INSTALLS, async () => {
+      const call = await deploySample(world, RANDOM_NUMBER);
+      const { result } = await call<{ readonly random_number: number }>({ data: { n_bits: 3 } });
+      expect(result.random_number).toBeGreaterThanOrEqual(0);
+      expect(result.random_number).toBeLessThan(8);
+    });
+
+    test("a coin toss is a service with the import and the class of ours", INSTALLS, async () => {
+      const call = await deploySample(world, COIN_TOSS);
+      const tossed = await call<{ readonly counts: Readonly<Record<string, number>>; readonly job: string }>({
+        data: { coins: 2 },
+        params: { shots: 100 },
+      });
+      const { counts, job } = tossed.result;
+      expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(100);
+      for (const name of ["hello.txt", "hello.jpg"]) expect(JSON.stringify(tossed)).toContain(name);
+      expect((await quantum(world, "GET", `/jobs/${job}`)).body).toMatchObject({
+        backend_id: "azure.ionq.simulator",
+        sdk_provider: "platform-quantum",
+      });
+    });
+
+    test("a program for annealers is a service with another import", INSTALLS, async () => {
+      const call = await deploySample(world, ANNEALING);
+      const found = await Promise.all(
+        ["SimulatedAnnealingSampler", "sim.annealing"].map((sampler) =>
+          call<{ readonly energy: number }>({ data: { variables: 5 }, params: { sampler } }),
+        ),
+      );
+      const [here, there] = found.map(({ result }) => result.energy);
+      expect(here).toBeLessThan(0);
+      expect(there).toBe(here);
+    });
+
+    test.for(IS_FULL ? PUBLISHED : [])("$name", INSTALLS, async ({ run, expected }, { skip }) => {
+      const answer = await run(world);
+      skip("reason" in answer, "reason" in answer ? answer.reason : "");
+      expect(answer).toEqual({ said: expected });
+    });
+  });
+
   describe("the guide", () => {
     beforeAll(() => prepareFolder(join(world.directory, "guide")));
 
@@ -194,23 +249,9 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
 
     /** The bundled simulator with less time: what does not end is to end within the test. */
     beforeAll(async () => {
-      const project = join(world.directory, "hostile");
-      await mkdir(project);
-      await cp(join(BACKENDS, "statevector"), project, { recursive: true });
-      await cp(join(SDK, "platform_quantum"), join(project, "platform_quantum"), { recursive: true });
-      const file = JSON.parse(await readFile(join(project, "platform.json"), "utf8")) as object;
       const resources = { cpu: 0.5, memory: 1 };
-      await writeFile(
-        join(project, "platform.json"),
-        JSON.stringify({
-          ...file,
-          name: "hostile",
-          backend: { id: backend_id },
-          resources,
-          timeoutSeconds: 20,
-        }),
-      );
-      await world.deploy(project);
+      const project = { backend: { id: backend_id }, resources, timeoutSeconds: 20 };
+      await deployVariant(world, { name: "hostile", project });
       const printed = await runOk([python, join(REPOSITORY, "tests/quantum/make_circuits.py")]);
       const texts = JSON.parse(printed) as Readonly<Record<string, string>>;
       circuits = Object.fromEntries(
@@ -307,6 +348,14 @@ async function listSimulators(): Promise<readonly string[]> {
   );
   return names.filter((name, index) => files[index]?.includes(`"id": "sim.${name}"`));
 }
+
+/** Ids that programs name, and what stands in for them. */
+const ALIASES = [
+  ["azure.ionq.simulator", "sim.statevector"],
+  ["kipu.sim.qsim", "sim.statevector"],
+  ["qudora.sim.xg1", "sim.statevector"],
+  ["aws.sim.sv1", "sim.braket"],
+] as const;
 
 /** There is a platform: only packages may be missing. */
 function isWrong({ status, text }: Outcome): boolean {

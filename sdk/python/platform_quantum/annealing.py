@@ -11,12 +11,13 @@ need("dimod", "annealing")
 
 import dimod  # noqa: E402 (says first how to install it)
 
+from .estimate import Estimate  # noqa: E402
+from .job_options import JOB_OPTIONS, take_job_options  # noqa: E402
 from .provider import PlatformQuantumProvider  # noqa: E402
 from .remote_job import RemoteJob  # noqa: E402
+from .session import Session  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from .models import BackendInfo
 
 BQM = "DIMOD_BQM"
@@ -55,7 +56,7 @@ class PlatformSampler(dimod.Sampler):  # type: ignore[misc, unused-ignore]
     def parameters(self) -> dict[str, list[str]]:
         """What `sample` takes besides the problem."""
         own: list[str] = self._info.configuration.get("operations") or []
-        return {name: [] for name in (_SENT_AS_SHOTS, "seed", *own, "name", "tags", "max_wait")}
+        return {name: [] for name in (_SENT_AS_SHOTS, "seed", *own, *JOB_OPTIONS, "max_wait")}
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -67,34 +68,48 @@ class PlatformSampler(dimod.Sampler):  # type: ignore[misc, unused-ignore]
     ) -> dimod.SampleSet:
         """Samples, and waits for the samples, for `max_wait` seconds at most.
 
+        `num_reads`, `seed`; `tags`, `name`, `session`, `idempotency_key`, `max_cost`, `cache` as of
+        any job; whatever else goes to the backend.
+
         :raises JobFailedError: the backend has refused it, or failed
         :raises JobTimeoutError: it has not ended within `max_wait` seconds
         """
         return self.read(self.start(bqm, **parameters), max_wait)
 
-    def start(
-        self,
-        bqm: dimod.BinaryQuadraticModel,
-        *,
-        name: str | None = None,
-        tags: Iterable[str] = (),
-        idempotency_key: str | None = None,
-        **parameters: Any,
-    ) -> RemoteJob:
+    def start(self, bqm: dimod.BinaryQuadraticModel, **parameters: Any) -> RemoteJob:
         """Starts a job, whose samples `read` waits for."""
-        named = {key: value for key, value in parameters.items() if value is not None}
-        reads = int(named.pop(_SENT_AS_SHOTS, 1))
+        return self._start(bqm, parameters, dry_run=False)
+
+    def estimate(self, bqm: dimod.BinaryQuadraticModel, **parameters: Any) -> Estimate:
+        """What `sample` would cost: the backend checks the problem and samples nothing.
+
+        :raises JobFailedError: the backend would refuse it
+        """
+        return Estimate.from_dict(self._start(bqm, parameters, dry_run=True).raw_result())
+
+    def open_session(self, ttl: int | None = None) -> Session:
+        """Opens a session: its jobs run on the version of now, before others that wait.
+
+        `ttl`: how long it is open, in seconds; at most, and by default, 8 hours.
+        """
+        return Session.open(self._provider.api, self._info.id, ttl)
+
+    def _start(
+        self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], dry_run: bool
+    ) -> RemoteJob:
+        given = dict(parameters)
+        own = take_job_options(given, dry_run)
+        named = {name: value for name, value in given.items() if value is not None}
         body = {
             "backend_id": self._info.id,
-            "shots": reads,
+            "shots": int(named.pop(_SENT_AS_SHOTS, 1)),
             "input": {"bqm": bqm.to_serializable()},
             "input_format": BQM,
             "input_params": named,
-            "tags": list(tags),
-            **({} if name is None else {"name": name}),
+            **own.body,
         }
         api = self._provider.api
-        return RemoteJob(api, api.start_job(body, idempotency_key))
+        return RemoteJob(api, api.start_job(body, own.idempotency_key))
 
     def read(self, job: RemoteJob, max_wait: float | None = None) -> dimod.SampleSet:
         """The samples of a job; `info` of them has its id."""
@@ -122,8 +137,15 @@ class PlatformDwaveProvider:
     def __repr__(self) -> str:
         return "PlatformDwaveProvider()"
 
-    def get_sampler(self, name: str = "SimulatedAnnealingSampler") -> dimod.Sampler:
-        """One of dwave-samplers, which runs in this process and needs no token; else a backend."""
+    def get_sampler(
+        self,
+        name: str = "SimulatedAnnealingSampler",
+        **_: Any,
+    ) -> dimod.Sampler:
+        """One of dwave-samplers, which runs in this process and needs no token; else a backend.
+
+        What else a sampler of D-Wave's cloud is made with, such as `solver`, chooses nothing here.
+        """
         if name not in _IN_PROCESS:
             return PlatformSampler(name, PlatformQuantumProvider(*self._arguments))
         need("dwave", "dwave")

@@ -18,8 +18,11 @@ from braket.ir.openqasm import Program  # noqa: E402
 from braket.schema_common import BraketSchemaBase  # noqa: E402
 
 from .braket_task import PlatformBraketBatch, PlatformBraketTask  # noqa: E402
+from .estimate import Estimate  # noqa: E402
+from .job_options import take_job_options  # noqa: E402
 from .provider import PlatformQuantumProvider  # noqa: E402
 from .remote_job import RemoteJob  # noqa: E402
+from .session import Session  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +38,6 @@ __all__ = ["PlatformBraketBatch", "PlatformBraketDevice", "PlatformBraketTask"]
 FORMAT = "BRAKET_OPEN_QASM_V3"
 _DEFAULT = "sim.braket"
 _DEFAULT_SHOTS_QPU = 1000
-_JOB_FIELDS = ("name", "tags", "session_id")
 
 
 class PlatformBraketDevice(Device):  # type: ignore[misc, unused-ignore]
@@ -76,19 +78,42 @@ class PlatformBraketDevice(Device):  # type: ignore[misc, unused-ignore]
         shots: int | None = None,
         inputs: Inputs | None = None,
         *_: Any,
-        idempotency_key: str | None = None,
         **options: Any,
     ) -> PlatformBraketTask:
         """Starts one job for a circuit or a program.
 
-        `shots` None: exact values of what a circuit asks for at a simulator, else 1,000. `seed`,
-        `method`, and whatever else goes to the backend; `name` and `tags` of the job.
+        `shots` None: exact values of what a circuit asks for at a simulator, else 1,000. `tags`,
+        `name`, `session`, `idempotency_key`, `max_cost`, `cache` as of any job; `seed`, `method`,
+        and whatever else goes to the backend.
 
         :raises InvalidProblemError: the backend would refuse it
         """
         count = self._choose_shots(shots)
         program = self._describe(task_specification, count, inputs)
-        return PlatformBraketTask(self._start(program, count, options, idempotency_key))
+        return PlatformBraketTask(self._start(program, count, options))
+
+    def estimate(
+        self,
+        task_specification: Circuit | Program | SerializableProgram,
+        shots: int | None = None,
+        inputs: Inputs | None = None,
+        **options: Any,
+    ) -> Estimate:
+        """What `run` would cost: the backend checks the program and runs nothing.
+
+        :raises InvalidProblemError: the backend would refuse it, as can be told without asking
+        :raises JobFailedError: the backend would refuse it
+        """
+        count = self._choose_shots(shots)
+        program = self._describe(task_specification, count, inputs)
+        return Estimate.from_dict(self._start(program, count, options, dry_run=True).raw_result())
+
+    def open_session(self, ttl: int | None = None) -> Session:
+        """Opens a session: its jobs run on the version of now, before others that wait.
+
+        `ttl`: how long it is open, in seconds; at most, and by default, 8 hours.
+        """
+        return Session.open(self._provider.api, self._info.id, ttl)
 
     def run_batch(
         self,
@@ -97,7 +122,6 @@ class PlatformBraketDevice(Device):  # type: ignore[misc, unused-ignore]
         max_parallel: int | None = None,  # noqa: ARG002 (of the interface: it is one job)
         inputs: Inputs | Sequence[Inputs] | None = None,
         *_: Any,
-        idempotency_key: str | None = None,
         **options: Any,
     ) -> PlatformBraketBatch:
         """Starts one job for many circuits; one circuit, shots or inputs are for all of them.
@@ -114,7 +138,7 @@ class PlatformBraketDevice(Device):  # type: ignore[misc, unused-ignore]
             raise InvalidProblemError(
                 f"{self._info.id} takes 1 to {most} programs in a job, not {len(programs)}."
             )
-        job = self._start({"programs": programs}, 0, options, idempotency_key)
+        job = self._start({"programs": programs}, 0, options)
         return PlatformBraketBatch(
             [PlatformBraketTask(job, index) for index in range(len(programs))]
         )
@@ -141,7 +165,8 @@ class PlatformBraketDevice(Device):  # type: ignore[misc, unused-ignore]
             given = Program(source=given.to_ir(ir_type=IRType.OPENQASM))
         if not isinstance(given, Program):
             kind = type(given).__name__
-            raise InvalidProblemError(f"{self._info.id} runs circuits and programs, no {kind}.")
+            detail = f"{self._info.id} runs circuits and programs, no {kind}; several by run_batch."
+            raise InvalidProblemError(detail)
         return {"source": given.source, "inputs": {**(given.inputs or {}), **values}}
 
     def _check(self, circuit: Circuit, shots: int, inputs: Inputs) -> None:
@@ -158,24 +183,20 @@ class PlatformBraketDevice(Device):  # type: ignore[misc, unused-ignore]
             raise InvalidProblemError(f"The circuit cannot be run: {error}") from error
 
     def _start(
-        self, given: dict[str, Any], shots: int, options: dict[str, Any], key: str | None
+        self, given: dict[str, Any], shots: int, options: dict[str, Any], *, dry_run: bool = False
     ) -> RemoteJob:
-        own = {name: options[name] for name in _JOB_FIELDS if options.get(name) is not None}
-        params = {
-            name: value
-            for name, value in options.items()
-            if name not in _JOB_FIELDS and value is not None
-        }
+        params = dict(options)
+        own = take_job_options(params, dry_run)
         body = {
             "backend_id": self._info.id,
             "input": given,
             "input_format": FORMAT,
-            "input_params": params,
-            **own,
+            "input_params": {name: value for name, value in params.items() if value is not None},
+            **own.body,
             **({"shots": shots} if shots else {}),
         }
         api = self._provider.api
-        return RemoteJob(api, api.start_job(body, key))
+        return RemoteJob(api, api.start_job(body, own.idempotency_key))
 
 
 def _align(circuits: Any, shots: Any, inputs: Any) -> tuple[list[Any], list[Any], list[Any]]:

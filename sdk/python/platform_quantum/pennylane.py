@@ -11,6 +11,7 @@ need("pennylane_qiskit", "pennylane")
 
 from pennylane_qiskit import RemoteDevice  # noqa: E402 (says first how to install it)
 
+from .job_options import SETTABLE_OPTIONS, refuse_dry_run  # noqa: E402
 from .provider import PlatformQuantumProvider  # noqa: E402
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ _DEFAULT = "sim.statevector"
 class PlatformQubitDevice(RemoteDevice):  # type: ignore[misc, unused-ignore]
     """PennyLane's device for backends of Qiskit, on a backend of the platform.
 
-    What else it takes is that of `qiskit.remote`: shots, options of the transpiler.
+    `seed`, `tags`, `name`, `session`, `max_cost`, `cache`, and the options of the backend are those
+    of all of its jobs. What else it takes is that of `qiskit.remote`: shots, options of the
+    transpiler.
     """
 
     name = "platform.qubit"
@@ -37,4 +40,8 @@ class PlatformQubitDevice(RemoteDevice):  # type: ignore[misc, unused-ignore]
     ) -> None:
         if isinstance(backend, str):
             backend = (provider or PlatformQuantumProvider()).get_backend(backend)
-        super().__init__(wires=wires, backend=backend, **options)
+        refuse_dry_run(options)
+        names = {*SETTABLE_OPTIONS, *(backend.info.configuration.get("operations") or ())}
+        own = {name: options.pop(name) for name in names & set(options)}
+        chosen = backend.with_options(**own) if own else backend
+        super().__init__(wires=wires, backend=chosen, **options)

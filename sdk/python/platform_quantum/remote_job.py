@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from .api import MAX_WAIT_SECONDS
 from .errors import JobCancelledError, JobFailedError, JobTimeoutError
+from .estimate import read_amount
 from .http_client import FOREVER, OutOfTime
 from .models import Failure, JobInfo, LogLine, read_failure
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from .api import QuantumApi
 
 _PAUSES = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0)
@@ -37,6 +40,23 @@ class RemoteJob:
     def known(self) -> JobInfo:
         """The state as it was read last."""
         return self._info
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What it has cost, in the currency of its backend; None: it has not ended."""
+        return read_amount(self.refresh().raw.get("cost"))
+
+    @property
+    def digest(self) -> str | None:
+        """SHA-256 of all that decides what is run."""
+        digest: str | None = self._info.raw.get("digest")
+        return digest
+
+    @property
+    def cached_from(self) -> str | None:
+        """Id of the earlier job whose result it has (`cache`); None: it was run itself."""
+        found: str | None = self._info.raw.get("cached_from")
+        return found
 
     def refresh(self) -> JobInfo:
         """The state at present."""

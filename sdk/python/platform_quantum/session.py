@@ -8,14 +8,25 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from .api import QuantumApi
+    from .qiskit.backend import PlatformBackend
 
 
 class Session:
     """Jobs are started in it by `session=`. As a context manager, it is closed at the end."""
 
-    def __init__(self, api: QuantumApi, raw: dict[str, Any]) -> None:
+    def __init__(
+        self, api: QuantumApi, raw: dict[str, Any], backend: PlatformBackend | None = None
+    ) -> None:
         self._api = api
         self._raw = raw
+        self._backend = backend
+
+    @staticmethod
+    def open(
+        api: QuantumApi, backend_id: str, ttl: int | None, backend: PlatformBackend | None = None
+    ) -> Session:
+        """Opens one; `ttl`: for how many seconds, at most and by default 8 hours."""
+        return Session(api, api.open_session(backend_id, ttl), backend)
 
     def __repr__(self) -> str:
         return f"Session({self.id!r})"
@@ -36,6 +47,11 @@ class Session:
         """The id, which `session=` takes as well."""
         session_id: str = self._raw["id"]
         return session_id
+
+    @property
+    def backend(self) -> PlatformBackend | None:
+        """The backend that has opened it: samplers and estimators take a session in its place."""
+        return self._backend
 
     @property
     def backend_version(self) -> str | None:

@@ -24,6 +24,14 @@ from platform_quantum.backend import (  # noqa: E402
 
 from .conftest import TOKEN  # noqa: E402
 from .support.descriptions import JOB, describe_job  # noqa: E402
+from .support.entrances import (  # noqa: E402
+    ESTIMATE,
+    OPTIONS,
+    answer_all,
+    check_estimated,
+    check_started,
+    read_key,
+)
 from .support.scripted_server import Answer, ScriptedServer  # noqa: E402
 
 if TYPE_CHECKING:
@@ -76,8 +84,29 @@ def test_a_problem_is_sent_and_its_samples_come_back(
     assert RUN({"format": "DIMOD_BQM", **body["input"]}, {"shots": 2, "seed": 1})["sampleset"]
 
 
+def test_budget_cache_session_and_dry_run_are_those_of_any_job(
+    server: ScriptedServer, sampler: PlatformSampler
+) -> None:
+    described = {"id": "sim.annealing", "status": "ONLINE", **DESCRIBE()}
+    answer_all(server, described, json.loads(json.dumps(RUN(make_data(), {"seed": 7}))))
+    session = sampler.open_session(60)
+    sampler.sample(PROBLEM, session=session, idempotency_key="k", **OPTIONS)
+    check_started(server, "s-1")
+    assert read_key(server) == "k"
+    with pytest.raises(InvalidProblemError, match=r"estimate\(\)"):
+        sampler.sample(PROBLEM, dry_run=True)
+    answer_all(server, described, ESTIMATE)
+    check_estimated(server, sampler.estimate(PROBLEM, num_reads=3, **OPTIONS))
+
+
+def test_a_price_is_described() -> None:
+    price = {"currency": "EUR", "perJob": "0.3"}
+    assert annealing_backend(solve, price=price)[1]()["price"] == price
+    assert "price" not in DESCRIBE()
+
+
 def test_a_sampler_says_what_it_takes(sampler: PlatformSampler) -> None:
-    assert {"num_reads", "seed", "speed"} <= set(sampler.parameters)
+    assert {"num_reads", "seed", "speed", "max_cost", "session", "cache"} <= set(sampler.parameters)
     assert sampler.properties["variable_count"] == 4
 
 

@@ -19,12 +19,21 @@ from braket.ir.openqasm import Program  # noqa: E402
 from platform_quantum import (  # noqa: E402
     InvalidProblemError,
     JobFailedError,
+    JobTimeoutError,
     PlatformQuantumProvider,
 )
 from platform_quantum.braket import PlatformBraketDevice  # noqa: E402
 
 from .conftest import TOKEN  # noqa: E402
-from .support.descriptions import describe_backend  # noqa: E402
+from .support.descriptions import JOB, describe_backend, describe_job  # noqa: E402
+from .support.entrances import (  # noqa: E402
+    ESTIMATE,
+    OPTIONS,
+    answer_all,
+    check_estimated,
+    check_started,
+    read_key,
+)
 from .support.running_server import RunningServer  # noqa: E402
 from .support.scripted_server import Answer, ScriptedServer  # noqa: E402
 
@@ -115,6 +124,47 @@ def test_a_batch_is_one_job(running: RunningServer, device: PlatformBraketDevice
         device.run_batch([BELL, BELL], shots=[1, 2, 3])
     with pytest.raises(InvalidProblemError, match="101"):
         device.run_batch([BELL] * 101, shots=1)
+
+
+def test_budget_cache_session_and_dry_run_are_those_of_any_job(
+    server: ScriptedServer, running: RunningServer
+) -> None:
+    assert running.endpoint
+    described = describe_backend(supported_input_formats=["BRAKET_OPEN_QASM_V3"])
+    answer_all(server, described, ESTIMATE)
+    device = PlatformBraketDevice("sim.test", PlatformQuantumProvider(TOKEN, None, server.endpoint))
+    session = device.open_session()
+    for given in ({"session": session}, {"session": "s-1"}, {"session_id": "s-1"}):
+        for start in (device.run, device.run_batch):
+            start(BELL, shots=3, idempotency_key="k", **given, **OPTIONS)
+            check_started(server, "s-1")
+            assert read_key(server) == "k"
+    with pytest.raises(InvalidProblemError, match=r"estimate\(\)"):
+        device.run(BELL, shots=3, dry_run=True)
+    check_estimated(server, device.estimate(BELL, shots=3, **OPTIONS))
+
+
+def test_a_job_of_the_platform_may_take_longer_than_it_is_waited_for(
+    server: ScriptedServer, running: RunningServer
+) -> None:
+    assert running.endpoint
+    described = describe_backend(supported_input_formats=["BRAKET_OPEN_QASM_V3"])
+    answer_all(server, described, None)
+    for route in ("POST /quantum/jobs", f"GET /quantum/jobs/{JOB}"):
+        server.on(route, Answer(201, describe_job("RUNNING")))
+    device = PlatformBraketDevice("sim.test", PlatformQuantumProvider(TOKEN, None, server.endpoint))
+    with pytest.raises(JobTimeoutError):
+        device.run(BELL, shots=3).result(timeout=0.05)
+    with pytest.raises(JobTimeoutError):
+        device.run_batch([BELL], shots=3).results(timeout=0.05)
+
+
+def test_sets_of_programs_are_refused_with_what_to_use(device: PlatformBraketDevice) -> None:
+    program_sets = pytest.importorskip("braket.program_sets")
+    programs = program_sets.ProgramSet([BELL, BELL])
+    for run in (device.run, device.estimate):
+        with pytest.raises(InvalidProblemError, match=r"ProgramSet.*run_batch"):
+            run(programs, shots=10)
 
 
 def test_a_result_can_be_awaited(device: PlatformBraketDevice) -> None:

@@ -13,10 +13,15 @@ need_packages("pennylane", "pennylane_qiskit", "qiskit", "qiskit_aer", "qiskit_q
 
 import pennylane as qml  # noqa: E402
 
-from platform_quantum import PlatformQuantumProvider  # noqa: E402
+from platform_quantum import (  # noqa: E402
+    InvalidProblemError,
+    PlatformQuantumProvider,
+    Session,
+)
 from platform_quantum.pennylane import PlatformQubitDevice  # noqa: E402
 
 from .conftest import TOKEN  # noqa: E402
+from .support.entrances import OPTIONS, check_started, read_started  # noqa: E402
 from .support.running_server import RunningServer  # noqa: E402
 
 if TYPE_CHECKING:
@@ -81,6 +86,35 @@ def test_a_gradient_is_that_of_the_angle(provider: PlatformQuantumProvider) -> N
 
     angle = qml.numpy.array(0.7, requires_grad=True)
     assert float(qml.grad(circuit)(angle)) == pytest.approx(-math.sin(0.7), abs=0.08)
+
+
+def test_budget_cache_and_session_are_those_of_all_of_its_jobs(
+    provider: PlatformQuantumProvider,
+) -> None:
+    running = RunningServer("statevector")
+    for session in (Session(provider.api, {"id": "s-1"}), "s-1"):
+        own = PlatformQuantumProvider(TOKEN, None, running.endpoint)
+        device = PlatformQubitDevice(
+            1, "sim.statevector", own, session=session, method="statevector", **OPTIONS
+        )
+        counts = measure_alone(device)
+        assert counts == measure_alone(device)
+        body = read_started(running)
+        assert body["input_params"].pop("method") == "statevector"
+        check_started(running, "s-1")
+    running.close()
+    with pytest.raises(InvalidProblemError, match=r"estimate\(\)"):
+        PlatformQubitDevice(1, "sim.statevector", provider, dry_run=True)
+
+
+def measure_alone(device: Any) -> dict[str, int]:
+    @qml.set_shots(SHOTS)
+    @qml.qnode(device)
+    def circuit() -> Any:
+        qml.Hadamard(0)
+        return qml.counts(wires=[0])
+
+    return dict(circuit())
 
 
 def test_more_wires_than_qubits_are_refused(provider: PlatformQuantumProvider) -> None:

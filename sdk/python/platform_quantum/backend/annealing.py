@@ -56,6 +56,8 @@ class AnnealingProfile(TypedDict, total=False):
     documentation: Mapping[str, str]
     """`description`, `url`, `status_url`, `location`."""
     deterministic: bool
+    """Whether the same seed gives the same result."""
+    price: Mapping[str, Any]
 
 
 def annealing_backend(
@@ -91,6 +93,7 @@ def annealing_backend(
             "hardware_provider": profile.get("provider", "platform"),
             "documentation": dict(profile.get("documentation", {})),
             "deterministic": profile.get("deterministic", False),
+            **({"price": dict(profile["price"])} if "price" in profile else {}),
             "configuration": {
                 "variable_count": limits.variables,
                 "interaction_count": limits.interactions,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,8 @@ from qiskit.circuit import QuantumCircuit
 from qiskit.providers import BackendV2, Options
 
 from ..errors import InvalidProblemError
-from ..estimate import Estimate, write_amount
+from ..estimate import Estimate
+from ..job_options import SETTABLE_OPTIONS, take_job_options
 from ..remote_job import RemoteJob
 from ..session import Session
 from .job import PlatformJob
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from ..provider import PlatformQuantumProvider
 
 _DEFAULT_SHOTS = 1024
-_JOB_FIELDS = ("name", "tags", "session", "idempotency_key", "max_cost", "cache", "dry_run")
 _ALIASES = {"seed_simulator": "seed", "simulator_seed": "seed"}
 """What Qiskit's own primitives call it."""
 
@@ -62,14 +63,16 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         self.info = info
         self._target: Target | None = None
         default = max(self.min_shots, min(_DEFAULT_SHOTS, self.max_shots or _DEFAULT_SHOTS))
-        self._options = Options(shots=default, memory=True, seed=None, transport="auto")
+        own = dict.fromkeys(self._configuration.get("operations") or ())
+        self._options.update_options(**{**own, "shots": default})
 
     def __repr__(self) -> str:
         return f"PlatformBackend({self.info.id!r})"
 
     @classmethod
     def _default_options(cls) -> Options:
-        return Options(shots=_DEFAULT_SHOTS, memory=True, seed=None, transport="auto")
+        unset = dict.fromkeys(SETTABLE_OPTIONS)
+        return Options(shots=_DEFAULT_SHOTS, memory=True, transport="auto", **unset)
 
     @property
     def id(self) -> str:
@@ -169,7 +172,8 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         `seed`, `tags`, `name`, `session`, `idempotency_key`, `max_cost` (nothing runs if it may
         cost more), `cache` (with a seed, on a deterministic backend: an earlier job that ran the
         same answers, free), `memory` (the shots one by one, in the result), `transport` (auto, qpy,
-        qasm3, qasm2); whatever else goes to the backend.
+        qasm3, qasm2); whatever else goes to the backend. `set_options` sets them for all jobs, also
+        those of samplers and estimators.
 
         :raises InvalidProblemError: the backend would refuse it
         """
@@ -191,17 +195,28 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         :raises InvalidProblemError: the backend would refuse it, as can be told without asking
         :raises JobFailedError: the backend would refuse it
         """
-        options = {**dict(self._options.items()), **options, "dry_run": True}
+        options = {**dict(self._options.items()), **options}
         options.pop("memory")
-        remote = self.start(self._accept(run_input, shots, options), options)
+        return self.rate(self._accept(run_input, shots, options), options)
+
+    def rate(self, task: Task, options: dict[str, Any]) -> Estimate:
+        """As `estimate`, of a task; the options are those of `start`."""
+        remote = self.start(task, options, dry_run=True)
         return Estimate.from_dict(remote.raw_result())
+
+    def with_options(self, **options: Any) -> PlatformBackend:
+        """The same backend with options of its own, as `set_options` sets them."""
+        other = copy.copy(self)
+        other._options = Options(**dict(self._options.items()))
+        other.set_options(**options)
+        return other
 
     def open_session(self, ttl: int | None = None) -> Session:
         """Opens a session: its jobs run on the version of now, before others that wait.
 
         `ttl`: how long it is open, in seconds; at most, and by default, 8 hours.
         """
-        return Session(self._provider.api, self._provider.api.open_session(self.id, ttl))
+        return Session.open(self._provider.api, self.id, ttl, self)
 
     def _accept(
         self,
@@ -218,14 +233,18 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
             self._check_runnable(circuit)
         return Task("sampler", circuits, [{} for _ in circuits], count)
 
-    def start(self, task: Task, options: dict[str, Any]) -> RemoteJob:
+    def start(
+        self, task: Task, options: dict[str, Any], *, dry_run: bool = False
+    ) -> RemoteJob:
         """Starts a job; the options are those of `run`, but for shots and memory."""
-        merged = {"transport": "auto", **options}
+        merged = {**dict(self._options.items()), **options}
+        for name in ("shots", "memory"):
+            merged.pop(name)
         for name, alias in _ALIASES.items():
             if merged.get(name) is not None:
                 merged[alias] = merged[name]
             merged.pop(name, None)
-        own = {name: merged.pop(name, None) for name in _JOB_FIELDS}
+        own = take_job_options(merged, dry_run)
         chosen = choose_transport(self.info, merged.pop("transport"))
         texts = encode_circuits(task.circuits, chosen)
         pubs = [
@@ -238,23 +257,17 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
             "input": {"pubs": pubs, "primitive": task.primitive, "shape": "registers"},
             "input_format": chosen.format,
             "input_params": {name: value for name, value in merged.items() if value is not None},
-            "name": own["name"],
-            "tags": list(own["tags"] or []),
-            "session_id": getattr(own["session"], "id", own["session"]),
-            "max_cost": None if own["max_cost"] is None else write_amount(own["max_cost"]),
-            "cache": own["cache"] or None,
-            "dry_run": own["dry_run"],
+            **own.body,
         }
         api = self._provider.api
-        sent = {name: value for name, value in body.items() if value is not None}
-        return RemoteJob(api, api.start_job(sent, own["idempotency_key"]))
+        return RemoteJob(api, api.start_job(body, own.idempotency_key))
 
     def check(self, task: Task, options: dict[str, Any]) -> None:
         """Returns if the backend would not refuse the circuits for their size or number.
 
         :raises InvalidProblemError: it would
         """
-        self._check(task.circuits, task.shots, options)
+        self._check(task.circuits, task.shots, {**dict(self._options.items()), **options})
 
     @property
     def _configuration(self) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from qiskit.providers import JobError, JobStatus, JobV1
 
-from ..estimate import read_amount
 from .result import build_result
 
 if TYPE_CHECKING:
@@ -98,13 +97,17 @@ class PlatformJob(JobV1):  # type: ignore[misc, unused-ignore]
     @property
     def cost(self) -> Decimal | None:
         """What it has cost, in the currency of its backend; None: it has not ended."""
-        return read_amount(self._remote.refresh().raw.get("cost"))
+        return self._remote.cost
 
     @property
     def digest(self) -> str | None:
         """SHA-256 of all that decides what is run."""
-        digest: str | None = self._remote.refresh().raw.get("digest")
-        return digest
+        return self._remote.digest
+
+    @property
+    def cached_from(self) -> str | None:
+        """Id of the earlier job whose result it has (`cache`); None: it was run itself."""
+        return self._remote.cached_from
 
     def backend(self) -> PlatformBackend:
         """Its backend."""

@@ -12,6 +12,7 @@ from qiskit.primitives.containers.sampler_pub import SamplerPub
 from .. import samples
 from ..errors import InvalidProblemError
 from ..remote_job import RemoteJob
+from ..session import Session
 from .backend import PlatformBackend, Task
 from .primitive_job import PlatformPrimitiveJob, read_expectations, read_samples
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from qiskit.primitives import EstimatorPubLike, SamplerPubLike
 
+    from ..estimate import Estimate
     from ..models import JobInfo
 
 _DEFAULT_SHOTS = "default_shots"
@@ -27,14 +29,16 @@ _DEFAULT_PRECISION = "default_precision"
 
 
 class SamplerV2(BaseSamplerV2):  # type: ignore[misc, unused-ignore]
-    """Samples circuits on a backend of the platform.
+    """Samples circuits on a backend of the platform, or in a session.
 
     Options: `default_shots`, and those of the backend's `run`.
     """
 
-    def __init__(self, mode: PlatformBackend, options: dict[str, Any] | None = None) -> None:
-        self._backend = mode
-        self.options: dict[str, Any] = dict(options or {})
+    def __init__(
+        self, mode: PlatformBackend | Session, options: dict[str, Any] | None = None
+    ) -> None:
+        self._backend, chosen = _read_mode(mode)
+        self.options: dict[str, Any] = {**chosen, **(options or {})}
 
     def run(
         self, pubs: Iterable[SamplerPubLike], *, shots: int | None = None
@@ -43,6 +47,20 @@ class SamplerV2(BaseSamplerV2):  # type: ignore[misc, unused-ignore]
 
         :raises InvalidProblemError: the backend would refuse it
         """
+        task, options = self._accept(pubs, shots)
+        return PlatformPrimitiveJob(self._backend.start(task, options), read_samples)
+
+    def estimate(self, pubs: Iterable[SamplerPubLike], *, shots: int | None = None) -> Estimate:
+        """What `run` would cost: the backend checks the pubs and runs nothing.
+
+        :raises InvalidProblemError: the backend would refuse it, as can be told without asking
+        :raises JobFailedError: the backend would refuse it
+        """
+        return self._backend.rate(*self._accept(pubs, shots))
+
+    def _accept(
+        self, pubs: Iterable[SamplerPubLike], shots: int | None
+    ) -> tuple[Task, dict[str, Any]]:
         options = dict(self.options)
         default = options.pop(_DEFAULT_SHOTS, None) or self._backend.options.shots
         listed = [SamplerPub.coerce(pub, shots) for pub in pubs]
@@ -58,7 +76,7 @@ class SamplerV2(BaseSamplerV2):  # type: ignore[misc, unused-ignore]
                     f"The circuit {pub.circuit.name!r} measures nothing. Use measure_all()."
                 )
         self._backend.check(task, options)
-        return PlatformPrimitiveJob(self._backend.start(task, options), read_samples)
+        return task, options
 
     def job(self, job_id: str) -> PlatformPrimitiveJob:
         """A job of a sampler by its id, started from anywhere."""
@@ -66,15 +84,17 @@ class SamplerV2(BaseSamplerV2):  # type: ignore[misc, unused-ignore]
 
 
 class EstimatorV2(BaseEstimatorV2):  # type: ignore[misc, unused-ignore]
-    """Estimates expectation values on a backend of the platform.
+    """Estimates expectation values on a backend of the platform, or in a session.
 
     Options: `default_precision`, and those of the backend's `run`. Without a precision the backend
     takes its own: a simulator of states is exact.
     """
 
-    def __init__(self, mode: PlatformBackend, options: dict[str, Any] | None = None) -> None:
-        self._backend = mode
-        self.options: dict[str, Any] = dict(options or {})
+    def __init__(
+        self, mode: PlatformBackend | Session, options: dict[str, Any] | None = None
+    ) -> None:
+        self._backend, chosen = _read_mode(mode)
+        self.options: dict[str, Any] = {**chosen, **(options or {})}
 
     def run(
         self, pubs: Iterable[EstimatorPubLike], *, precision: float | None = None
@@ -83,6 +103,22 @@ class EstimatorV2(BaseEstimatorV2):  # type: ignore[misc, unused-ignore]
 
         :raises InvalidProblemError: the backend would refuse it
         """
+        task, options = self._accept(pubs, precision)
+        return PlatformPrimitiveJob(self._backend.start(task, options), read_expectations)
+
+    def estimate(
+        self, pubs: Iterable[EstimatorPubLike], *, precision: float | None = None
+    ) -> Estimate:
+        """What `run` would cost: the backend checks the pubs and runs nothing.
+
+        :raises InvalidProblemError: the backend would refuse it, as can be told without asking
+        :raises JobFailedError: the backend would refuse it
+        """
+        return self._backend.rate(*self._accept(pubs, precision))
+
+    def _accept(
+        self, pubs: Iterable[EstimatorPubLike], precision: float | None
+    ) -> tuple[Task, dict[str, Any]]:
         options = dict(self.options)
         default = options.pop(_DEFAULT_PRECISION, None)
         listed = [EstimatorPub.coerce(pub, precision) for pub in pubs]
@@ -95,11 +131,21 @@ class EstimatorV2(BaseEstimatorV2):  # type: ignore[misc, unused-ignore]
             self._backend.min_shots,
         )
         self._backend.check(task, options)
-        return PlatformPrimitiveJob(self._backend.start(task, options), read_expectations)
+        return task, options
 
     def job(self, job_id: str) -> PlatformPrimitiveJob:
         """A job of an estimator by its id, started from anywhere."""
         return PlatformPrimitiveJob(_open(self._backend, job_id), read_expectations)
+
+
+def _read_mode(mode: PlatformBackend | Session) -> tuple[PlatformBackend, dict[str, Any]]:
+    """The backend, and options of all jobs."""
+    if not isinstance(mode, Session):
+        return mode, {}
+    if mode.backend is None:
+        detail = "The session was not opened by a backend: use SamplerV2(backend, {'session': ...})."
+        raise InvalidProblemError(detail)
+    return mode.backend, {"session": mode}
 
 
 def _open(backend: PlatformBackend, job_id: str) -> RemoteJob:
