@@ -26,14 +26,14 @@ const SessionSchema = Type.Object(
     provider: Type.String({ description: "Who gives access to the backend" }),
     status: StringEnum(SESSION_STATES, {
       description:
-        "OPEN: it has had no job. ACTIVE: a job waits or runs. INACTIVE: none does. DRAINING: it takes no more jobs. CLOSED: it was closed, or its time is over",
+        "OPEN: it has had no job. ACTIVE: a job waits or runs. INACTIVE: none does. DRAINING: it takes no more jobs. CLOSED: it was closed, its time is over, or the execution that has opened it has ended",
     }),
     final: Type.Boolean({ description: "Whether it is CLOSED" }),
     mode: Mode,
     accept_jobs: Type.Boolean({ description: "Whether it takes jobs" }),
     created_at: Timestamp("When it was opened"),
     started_at: Nullable(Timestamp("When its first job began"), { description: "Null: none has" }),
-    closed_at: Nullable(Timestamp("When it was closed, or its time was over"), {
+    closed_at: Nullable(Timestamp("When it was closed, its time was over, or its execution had ended"), {
       description: "Null: it is not",
     }),
     expires_at: Timestamp("When its time is over"),
@@ -41,6 +41,9 @@ const SessionSchema = Type.Object(
     usage_time_millis: Type.Integer({ description: "How long those that have ended have run, together" }),
     metadata: JsonObject("As sent"),
     sdk_provider: Nullable(Type.String(), { description: "As sent" }),
+    service_execution_id: Nullable(Type.String(), {
+      description: "Id of the execution of a service that has opened it, and with which it ends; null: a user has",
+    }),
   },
   { title: "QuantumSession", description: "Jobs on one version of a backend, which go before others" },
 );
@@ -112,7 +115,7 @@ export const SESSIONS_API = {
     bodyMode: "json",
     summary: "Open a session on a backend",
     description:
-      "Its jobs (`session_id`) run on the version that is the latest now, and go before other jobs of the organisation that wait.",
+      "Its jobs (`session_id`) run on the version that is the latest now, and go before other jobs of the organisation that wait. One that an execution of a service opens ends with it.",
     body: SessionRequestSchema,
     responses: {
       201: {

@@ -185,6 +185,55 @@ test("a published client is answered when the job has ended, or after two second
   await end(id);
 });
 
+test("an execution opens sessions, which it alone of all executions uses, and which end with it", async () => {
+  const [one, other] = [await runService(), await runService()];
+  const open = async (token: string) =>
+    (await call(token, "POST /quantum/sessions", { backend_id: "sim.echo", ttl: 600 })).body;
+  const opened = await open(one.token);
+  expect(opened).toMatchObject({ status: "OPEN", service_execution_id: one.id });
+  const path = `/quantum/sessions/${String(opened["id"])}`;
+  const started = await call(one.token, "POST /quantum/jobs", { ...JOB, session_id: opened["id"] });
+  expect(started.body).toMatchObject({ session_id: opened["id"], service_execution_id: one.id });
+  const job = String(started.body["id"]);
+  expect(list((await call(one.token, `GET ${path}/jobs`)).body)).toEqual([job]);
+  const closing: readonly (readonly [string, unknown?])[] = [
+    [`PATCH ${path}`, { accept_jobs: false }],
+    [`DELETE ${path}`],
+    [`POST ${path}/cancel`],
+  ];
+  const reading = ["", "/status", "/jobs"].map((part) => [`GET ${path}${part}`] as const);
+  for (const [request, body] of [...reading, ...closing])
+    expect([request, (await call(other.token, request, body)).status]).toEqual([request, 404]);
+  const ofUser = await open(scene.provider.token);
+  expect(ofUser).toMatchObject({ service_execution_id: null });
+  expect((await call(one.token, `GET /quantum/sessions/${String(ofUser["id"])}`)).status).toBe(404);
+  expect((await call(scene.provider.token, `GET ${path}`)).body).toMatchObject({
+    status: "ACTIVE",
+    closed_at: null,
+  });
+  for (const token of [one.token, scene.provider.token])
+    expect((await call(token, `PATCH ${path}`, { accept_jobs: true })).status).toBe(200);
+  await end(one.id);
+  const { body: left } = await call(scene.provider.token, `GET ${path}`);
+  expect(left).toMatchObject({ status: "CLOSED", final: true, accept_jobs: false });
+  expect(Date.parse(`${String(left["closed_at"])}Z`)).toBeLessThanOrEqual(Date.now());
+  expect((await call(scene.provider.token, `PATCH ${path}`, { accept_jobs: true })).status).toBe(409);
+  const late = await call(scene.provider.token, "POST /quantum/jobs", { ...JOB, session_id: opened["id"] });
+  expect(late).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+});
+
+test("a session that an execution cancels ends its jobs", async () => {
+  const { id, token } = await runService();
+  const { body } = await call(token, "POST /quantum/sessions", { backend_id: "sim.echo" });
+  const session_id = body["id"];
+  const { body: job } = await call(token, "POST /quantum/jobs", { ...JOB, session_id });
+  expect((await call(token, `POST /quantum/sessions/${String(session_id)}/cancel`)).status).toBe(204);
+  expect((await call(token, `GET /quantum/jobs/${String(job["id"])}/status`)).body).toEqual({
+    status: "CANCELLED",
+  });
+  await end(id);
+});
+
 test("what is not opened to executions is for users, also when it is new", () => {
   expect(() => requireOpenToServices({ method: "POST", path: "/sessions-to-come" })).toThrow(
     "This is for users",

@@ -28,7 +28,13 @@ const OPERATIONS: ReadonlySet<string> = new Set([
   "GET /jobs/{id}/input",
   "GET /jobs/{id}/log",
   "DELETE /jobs/{id}",
-  "GET /service-executions/{executionId}/jobs",
+  "POST /sessions",
+  "GET /sessions/{id}",
+  "GET /sessions/{id}/status",
+  "GET /sessions/{id}/jobs",
+  "PATCH /sessions/{id}",
+  "DELETE /sessions/{id}",
+  "POST /sessions/{id}/cancel",
   "GET /service-executions/{executionId}/workloads",
 ]);
 

@@ -12,6 +12,7 @@ import type { QuantumJobDeps } from "./job-deps.ts";
 import { listJobs } from "./list-jobs.ts";
 import { toQuantumJob } from "./job-view.ts";
 import { readPage, toPage } from "./pages.ts";
+import { executionOf } from "./service-caller.ts";
 import { jobToWorkload, sessionToWorkload, toQuantumSession, toSessionState } from "./session-view.ts";
 
 type Handlers = OperationHandlers<typeof SESSIONS_API, PlatformCaller>;
@@ -19,13 +20,17 @@ type Handlers = OperationHandlers<typeof SESSIONS_API, PlatformCaller>;
 /** Handlers of sessions, and of lists of jobs and sessions. */
 export function createSessionHandlers(deps: QuantumJobDeps): Handlers {
   const { quantumSessions: sessions, quantumJobs } = deps;
-  const require = async ({ organisationId }: PlatformCaller, id: string): Promise<SessionRecord> => {
-    const found = await sessions.find({ organisationId, id });
-    if (found === null) throw new Problem("NOT_FOUND", NO_SESSION);
+  // An execution sees its own alone.
+  const require = async (caller: PlatformCaller, id: string): Promise<SessionRecord> => {
+    const found = await sessions.find({ organisationId: caller.organisationId, id });
+    const own = executionOf(caller);
+    if (found === null || (own !== null && found.serviceExecutionId !== own))
+      throw new Problem("NOT_FOUND", NO_SESSION);
     return found;
   };
-  const close = async ({ organisationId }: PlatformCaller, id: string): Promise<void> => {
-    if (!(await sessions.close({ organisationId, id }))) throw new Problem("NOT_FOUND", NO_SESSION);
+  const close = async (caller: PlatformCaller, sessionId: string): Promise<void> => {
+    const { id } = await require(caller, sessionId);
+    await sessions.close({ organisationId: caller.organisationId, id });
   };
   return {
     createQuantumSession: createOpen(deps, require),
@@ -39,7 +44,9 @@ export function createSessionHandlers(deps: QuantumJobDeps): Handlers {
     }),
     listQuantumSessionJobs: async ({ caller, params, query }) => {
       const { id } = await require(caller, params.id);
-      return { status: 200, body: await listJobs(quantumJobs, caller, { ...query, sessionId: id }) };
+      const serviceExecutionId = executionOf(caller) ?? query.serviceExecutionId;
+      const asked = { ...query, sessionId: id, serviceExecutionId };
+      return { status: 200, body: await listJobs(quantumJobs, caller, asked) };
     },
     patchQuantumSession: createPatch(deps, require),
     closeQuantumSession: async ({ caller, params }) => {
@@ -93,6 +100,7 @@ function createOpen(
     if (excess !== null) throw new Problem("INVALID_INPUT", `metadata ${excess}.`);
     const backend = await requireBackend(backends, caller.organisationId, body.backend_id);
     const id = createUuidV7();
+    const executionId = executionOf(caller);
     await quantumSessions.create({
       id,
       organisationId: caller.organisationId,
@@ -104,7 +112,8 @@ function createOpen(
       mode: body.mode ?? "batch",
       metadata,
       sdkProvider: body.sdk_provider ?? null,
-      createdBy: caller.userId,
+      createdBy: executionId === null ? caller.userId : null,
+      serviceExecutionId: executionId,
       seconds: body.ttl ?? MOST_SESSION_SECONDS,
     });
     const session = toQuantumSession(await require(caller, id));

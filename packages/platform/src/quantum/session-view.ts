@@ -15,7 +15,6 @@ export function toSessionState(session: SessionRecord): SessionState {
 /** A session as the quantum API has it. */
 export function toQuantumSession(session: SessionRecord): QuantumSession {
   const { startedAt, closedAt, isOver, expiresAt } = session;
-  const endedAt = isOver ? (closedAt ?? expiresAt) : null;
   return {
     id: session.id,
     backend_id: session.backendId,
@@ -27,12 +26,13 @@ export function toQuantumSession(session: SessionRecord): QuantumSession {
     accept_jobs: session.acceptsJobs && !isOver,
     created_at: formatTimestamp(session.createdAt),
     started_at: startedAt === null ? null : formatTimestamp(startedAt),
-    closed_at: endedAt === null ? null : formatTimestamp(endedAt),
+    closed_at: closedAt === null ? null : formatTimestamp(closedAt),
     expires_at: formatTimestamp(expiresAt),
     job_count: session.jobCount,
     usage_time_millis: Math.round(session.usageMs),
     metadata: { ...session.metadata },
     sdk_provider: session.sdkProvider,
+    service_execution_id: session.serviceExecutionId,
   };
 }
 

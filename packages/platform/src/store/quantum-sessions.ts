@@ -28,21 +28,23 @@ interface NewSession {
   readonly mode: "batch" | "dedicated";
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly sdkProvider: string | null;
-  /** Id of the user. */
-  readonly createdBy: string;
+  /** Id of the user; null: an execution of a service opens it. */
+  readonly createdBy: string | null;
+  /** Id of that execution, with which it ends; null: a user opens it. */
+  readonly serviceExecutionId: string | null;
   readonly seconds: number;
 }
 
 /** A session with the sums of its jobs; times in milliseconds since the epoch. */
 export interface SessionRecord extends Pick<
   NewSession,
-  "id" | "backendId" | "provider" | "mode" | "metadata" | "sdkProvider"
+  "id" | "backendId" | "provider" | "mode" | "metadata" | "sdkProvider" | "serviceExecutionId"
 > {
   /** MAJOR.MINOR.PATCH. */
   readonly version: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** When it was closed; null: it was not. */
+  /** When it was closed, its time was over, or its execution had ended; null: it is open. */
   readonly closedAt: number | null;
   readonly isOver: boolean;
   readonly acceptsJobs: boolean;
@@ -87,12 +89,20 @@ export interface QuantumSessionStore {
   ) => Promise<{ readonly items: readonly WorkloadKey[]; readonly total: number }>;
 }
 
-const IS_OVER = "(s.closed_at is not null or s.expires_at <= now())";
+/** Where an execution has opened it, that has ended. */
+const IS_LEFT = `(s.service_execution_id is not null and not exists (
+    select 1 from execution x where ${lookUp("x", "s.service_execution_id", "x.status in ('PENDING', 'RUNNING')")}
+  ))`;
+const IS_OVER = `(s.closed_at is not null or s.expires_at <= now() or ${IS_LEFT})`;
+/** Of a session that is over. */
+const CLOSED_AT = `coalesce(s.closed_at, least(s.expires_at,
+    (select x.ended_at from execution x where ${lookUp("x", "s.service_execution_id")})))`;
 
 const SELECT = `select s.id, s.backend_id as "backendId", s.provider, s.mode, s.metadata, s.sdk_provider as "sdkProvider",
+    s.service_execution_id as "serviceExecutionId",
     concat_ws('.', v.major, v.minor, v.patch) as version, ${selectMilliseconds("s.created_at")} as "createdAt",
-    ${selectMilliseconds("s.expires_at")} as "expiresAt", ${selectMilliseconds("s.closed_at")} as "closedAt",
-    ${IS_OVER} as "isOver", s.accepts_jobs as "acceptsJobs", jobs.*
+    ${selectMilliseconds("s.expires_at")} as "expiresAt",
+    case when ${IS_OVER} then ${selectMilliseconds(CLOSED_AT)} end as "closedAt", ${IS_OVER} as "isOver", s.accepts_jobs as "acceptsJobs", jobs.*
   from quantum_session s join version v on v.id = s.version_id cross join lateral (
     select count(*)::int as "jobCount", (count(*) filter (where e.ended_at is null))::int as unended,
       min(${selectMilliseconds("e.started_at")}) as "startedAt",
@@ -144,7 +154,7 @@ export function createQuantumSessionStore(database: Database): QuantumSessionSto
       }),
     close: async (key) =>
       await change(database, key, {
-        set: "closed_at = coalesce(s.closed_at, least(now(), s.expires_at))",
+        set: `closed_at = least(now(), ${CLOSED_AT})`,
         condition: "true",
         values: [],
         audited: ["quantum-session.close", "quantum-session.cancel"],
@@ -179,8 +189,8 @@ async function listUnended(
 
 async function createSession(database: Database, session: NewSession): Promise<void> {
   await database.query({
-    text: `insert into quantum_session (id, organisation_id, backend_id, provider, service_key, version_id, mode, metadata, sdk_provider, created_by, alias_of, expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, now() + make_interval(secs => $12)) returning id`,
+    text: `insert into quantum_session (id, organisation_id, backend_id, provider, service_key, version_id, mode, metadata, sdk_provider, created_by, service_execution_id, alias_of, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, now() + make_interval(secs => $13)) returning id`,
     values: [
       session.id,
       session.organisationId,
@@ -192,6 +202,7 @@ async function createSession(database: Database, session: NewSession): Promise<v
       JSON.stringify(session.metadata),
       session.sdkProvider,
       session.createdBy,
+      session.serviceExecutionId,
       session.aliasOf,
       session.seconds,
     ],

@@ -37,6 +37,7 @@ def answer_all(server: ScriptedServer, backend: dict[str, Any], result: Any) -> 
     """A platform with one backend, whose jobs have this result."""
     server.on(f"GET /quantum/backends/{backend['id']}", Answer(200, backend))
     server.on("POST /quantum/sessions", Answer(201, SESSION))
+    server.on("DELETE /quantum/sessions/s-1", Answer(204))
     server.on("POST /quantum/jobs", Answer(201, describe_job("COMPLETED")))
     server.on(f"GET /quantum/jobs/{JOB}/result", Answer(200, result))
 
