@@ -47,7 +47,7 @@ export const ANNEALING: Sample = {
 
 /** Deploys a sample, and returns what calls it as an application does. @throws Error where a change finds nothing to change */
 export async function deploySample(world: World, { file, changes, packages }: Sample) {
-  const name = file.replaceAll(/\W+/gu, "-");
+  const name = file.replaceAll(/[\W_]+/gu, "-");
   const text = await readFile(join(HERE, file), "utf8");
   const program = changes.reduce((changed, [from, to]) => {
     if (!changed.includes(from)) throw new Error(`${file} has no ${from}`);

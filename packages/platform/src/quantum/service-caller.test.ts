@@ -213,6 +213,9 @@ test("an execution opens sessions, which it alone of all executions uses, and wh
   });
   for (const token of [one.token, scene.provider.token])
     expect((await call(token, `PATCH ${path}`, { accept_jobs: true })).status).toBe(200);
+  // The organisation may use it as well, and the execution does not see that.
+  await call(scene.provider.token, "POST /quantum/jobs", { ...JOB, session_id: opened["id"] });
+  expect(list((await call(one.token, `GET ${path}/jobs`)).body)).toEqual([job]);
   await end(one.id);
   const { body: left } = await call(scene.provider.token, `GET ${path}`);
   expect(left).toMatchObject({ status: "CLOSED", final: true, accept_jobs: false });

@@ -15,10 +15,11 @@ from ..estimate import Estimate
 from ..job_options import SETTABLE_OPTIONS, take_job_options
 from ..remote_job import RemoteJob
 from ..session import Session
+from .canonical import choose_name, name_parameters
 from .job import PlatformJob
 from .noise import build_noise, make_simulator
 from .target import build_target
-from .transport import choose_transport, encode_circuits
+from .transport import Chosen, choose_transport, encode_circuits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,8 +182,11 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         memory = bool(options.pop("memory"))
         task = self._accept(run_input, shots, options)
         remote = self.start(task, options)
-        metadata = [dict(circuit.metadata or {}) for circuit in task.circuits]
-        return PlatformJob(self._provider, remote, self, metadata, memory)
+        headers = [
+            {"name": circuit.name, "metadata": dict(circuit.metadata or {})}
+            for circuit in task.circuits
+        ]
+        return PlatformJob(self._provider, remote, self, headers, memory)
 
     def estimate(
         self,
@@ -246,10 +250,13 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
             merged.pop(name, None)
         own = take_job_options(merged, dry_run)
         chosen = choose_transport(self.info, merged.pop("transport"))
-        texts = encode_circuits(task.circuits, chosen)
+        names = [choose_name(circuit, index) for index, circuit in enumerate(task.circuits)]
+        texts = encode_circuits(task.circuits, names, chosen)
         pubs = [
-            {"circuit": text, "name": circuit.name, **pub}
-            for text, circuit, pub in zip(texts, task.circuits, task.pubs, strict=True)
+            {"circuit": text, "name": name, **_name_values(pub, circuit, chosen)}
+            for text, name, circuit, pub in zip(
+                texts, names, task.circuits, task.pubs, strict=True
+            )
         ]
         body = {
             "backend_id": self.id,
@@ -314,3 +321,12 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
             raise InvalidProblemError(
                 f"The circuit {circuit.name!r} measures nothing. Use measure_all()."
             )
+
+
+def _name_values(pub: dict[str, Any], circuit: QuantumCircuit, chosen: Chosen) -> dict[str, Any]:
+    """The pub, whose values are those of the parameters as they are sent."""
+    values = pub.get("parameters")
+    if not values or not values["names"]:
+        return pub
+    names = name_parameters(circuit, chosen.has_plain_names)
+    return {**pub, "parameters": {**values, "names": names}}

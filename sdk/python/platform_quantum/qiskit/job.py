@@ -40,14 +40,14 @@ class PlatformJob(JobV1):  # type: ignore[misc, unused-ignore]
         provider: PlatformQuantumProvider,
         remote: RemoteJob,
         backend: PlatformBackend | None = None,
-        metadata: Sequence[dict[str, Any]] | None = None,
+        headers: Sequence[dict[str, Any]] | None = None,
         with_memory: bool = True,
     ) -> None:
         super().__init__(backend, remote.id)
         self._provider = provider
         self._remote = remote
         self._known_backend = backend
-        self._circuit_metadata = metadata
+        self._headers = headers
         self._with_memory = with_memory
         self._result: Result | None = None
 
@@ -147,7 +147,7 @@ class PlatformJob(JobV1):  # type: ignore[misc, unused-ignore]
         if self._result is None:
             raw = self._remote.raw_result(timeout)
             self._result = build_result(
-                raw, self._remote.known, self._circuit_metadata, self._with_memory
+                raw, self._remote.known, self._headers, self._with_memory
             )
         return self._result
 

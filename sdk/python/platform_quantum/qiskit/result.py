@@ -27,12 +27,12 @@ class UnreadableResultError(PlatformError):
 def build_result(
     raw: dict[str, Any],
     info: JobInfo,
-    metadata: Sequence[dict[str, Any]] | None = None,
+    headers: Sequence[dict[str, Any]] | None = None,
     with_memory: bool = True,
 ) -> Result:
     """Counts, the same shots one by one, and probabilities, for each circuit of a job.
 
-    `metadata` are those of the circuits, where these are known.
+    `headers` have names and metadata of the circuits, where these are known.
 
     :raises UnreadableResultError: it has not the shape `registers`
     """
@@ -45,8 +45,8 @@ def build_result(
         raise UnreadableResultError(
             f"The result of job {info.id} is unreadable: {reason}"
         ) from error
-    for experiment, more in zip(experiments, metadata or (), strict=False):
-        experiment["header"]["metadata"] = more
+    for experiment, more in zip(experiments, headers or (), strict=False):
+        experiment["header"].update(more)
     about = raw.get("metadata") or {}
     return Result(
         backend_name=info.backend_id,

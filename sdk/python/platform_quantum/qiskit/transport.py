@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import InvalidProblemError
+from .canonical import canonize, name_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,6 +40,11 @@ class Chosen:
     format: str
     qpy_version: int | None = None
 
+    @property
+    def has_plain_names(self) -> bool:
+        """Whether it can say only what is a name in its language."""
+        return self.format != QPY
+
 
 def choose_transport(info: BackendInfo, wanted: Transport = "auto") -> Chosen:
     """The best format that the backend and this Qiskit know.
@@ -61,16 +67,19 @@ def choose_transport(info: BackendInfo, wanted: Transport = "auto") -> Chosen:
     )
 
 
-def encode_circuits(circuits: Sequence[QuantumCircuit], chosen: Chosen) -> list[str]:
-    """The circuits as texts.
+def encode_circuits(
+    circuits: Sequence[QuantumCircuit], names: Sequence[str], chosen: Chosen
+) -> list[str]:
+    """The circuits as texts, with these names; parameters have those of `name_parameters`.
 
     :raises InvalidProblemError: the format cannot express one of them
     """
     encode = _ENCODERS[chosen.format]
     texts = []
-    for circuit in circuits:
+    for circuit, name in zip(circuits, names, strict=True):
         try:
-            texts.append(encode(circuit, chosen))
+            parameters = name_parameters(circuit, chosen.has_plain_names)
+            texts.append(encode(canonize(circuit, name, parameters), chosen))
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise InvalidProblemError(

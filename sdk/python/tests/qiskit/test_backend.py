@@ -19,7 +19,11 @@ from qiskit.circuit import Parameter  # noqa: E402
 from qiskit.providers import JobStatus  # noqa: E402
 from qiskit.qpy import common  # noqa: E402
 
-from platform_quantum import InvalidProblemError, PlatformQuantumProvider  # noqa: E402
+from platform_quantum import (  # noqa: E402
+    InvalidProblemError,
+    PlatformQuantumProvider,
+    SamplerV2,
+)
 from platform_quantum.backend import Limits  # noqa: E402
 from platform_quantum.backend.decode import Decoder  # noqa: E402
 from platform_quantum.models import BackendInfo  # noqa: E402
@@ -161,6 +165,58 @@ def test_qpy_of_the_wanted_version_is_written(
     backend.run(make_ghz(2))
     content = zlib.decompress(base64.b64decode(read_body(server)["input"]["pubs"][0]["circuit"]))
     assert content[:7] == b"QISKIT\x0d"
+
+
+def make_sweep() -> QuantumCircuit:
+    angles = [Parameter("angle"), Parameter("θ[1]")]
+    circuit = QuantumCircuit(2)
+    for qubit, angle in enumerate(angles):
+        circuit.rx(angle, qubit)
+    circuit.measure_all()
+    return circuit
+
+
+@pytest.mark.parametrize("transport", ["qpy", "qasm3"])
+@pytest.mark.parametrize("make", [lambda: make_ghz(3), make_sweep])
+def test_circuits_that_do_the_same_are_the_same_bytes(
+    server: ScriptedServer, backend: PlatformBackend, make: Any, transport: str
+) -> None:
+    bodies = []
+    for _ in range(2):
+        circuit = make()
+        values = [0.5] * circuit.num_parameters
+        SamplerV2(backend, {"transport": transport}).run([(circuit, values)], shots=3)
+        bodies.append(read_body(server))
+    assert bodies[0] == bodies[1]
+
+
+def test_parameters_of_any_name_are_read_in_any_format(
+    server: ScriptedServer, backend: PlatformBackend
+) -> None:
+    for transport, names in (
+        ("qpy", ["angle", "θ[1]"]),
+        ("qasm3", ["parameter_0", "parameter_1"]),
+    ):
+        sampler = SamplerV2(backend, {"transport": transport})
+        sampler.run([(make_sweep(), [0.25, 0.5])], shots=3)
+        body = read_body(server)
+        (pub,) = body["input"]["pubs"]
+        sent = Decoder(body["input_format"], Limits()).decode(pub["circuit"])
+        assert sorted(parameter.name for parameter in sent.parameters) == names
+        assert pub["parameters"]["names"] == names
+
+
+def test_a_circuit_keeps_the_name_that_it_has_here(
+    server: ScriptedServer, backend: PlatformBackend
+) -> None:
+    circuit = make_ghz(2)
+    name = circuit.name
+    backend.run([circuit, make_ghz(2)])
+    assert [pub["name"] for pub in read_body(server)["input"]["pubs"]] == [
+        "circuit-0",
+        "circuit-1",
+    ]
+    assert circuit.name == name
 
 
 def test_what_cannot_be_written_in_a_format_is_told(backend: PlatformBackend) -> None:
