@@ -42,7 +42,8 @@ const SessionSchema = Type.Object(
     metadata: JsonObject("As sent"),
     sdk_provider: Nullable(Type.String(), { description: "As sent" }),
     service_execution_id: Nullable(Type.String(), {
-      description: "Id of the execution of a service that has opened it, and with which it ends; null: a user has",
+      description:
+        "Id of the execution of a service that has opened it, and with which it ends; null: a user has",
     }),
   },
   { title: "QuantumSession", description: "Jobs on one version of a backend, which go before others" },

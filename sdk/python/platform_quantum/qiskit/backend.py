@@ -237,9 +237,7 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
             self._check_runnable(circuit)
         return Task("sampler", circuits, [{} for _ in circuits], count)
 
-    def start(
-        self, task: Task, options: dict[str, Any], *, dry_run: bool = False
-    ) -> RemoteJob:
+    def start(self, task: Task, options: dict[str, Any], *, dry_run: bool = False) -> RemoteJob:
         """Starts a job; the options are those of `run`, but for shots and memory."""
         merged = {**dict(self._options.items()), **options}
         for name in ("shots", "memory"):
@@ -254,9 +252,7 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         texts = encode_circuits(task.circuits, names, chosen)
         pubs = [
             {"circuit": text, "name": name, **_name_values(pub, circuit, chosen)}
-            for text, name, circuit, pub in zip(
-                texts, names, task.circuits, task.pubs, strict=True
-            )
+            for text, name, circuit, pub in zip(texts, names, task.circuits, task.pubs, strict=True)
         ]
         body = {
             "backend_id": self.id,

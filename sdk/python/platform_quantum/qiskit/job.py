@@ -146,9 +146,7 @@ class PlatformJob(JobV1):  # type: ignore[misc, unused-ignore]
         """
         if self._result is None:
             raw = self._remote.raw_result(timeout)
-            self._result = build_result(
-                raw, self._remote.known, self._headers, self._with_memory
-            )
+            self._result = build_result(raw, self._remote.known, self._headers, self._with_memory)
         return self._result
 
     def cancel(self) -> None:

@@ -143,7 +143,7 @@ def _read_mode(mode: PlatformBackend | Session) -> tuple[PlatformBackend, dict[s
     if not isinstance(mode, Session):
         return mode, {}
     if mode.backend is None:
-        detail = "The session was not opened by a backend: use SamplerV2(backend, {'session': ...})."
+        detail = "The session was not opened by a backend: give it as an option `session`."
         raise InvalidProblemError(detail)
     return mode.backend, {"session": mode}
 
