@@ -18,6 +18,11 @@ interface Sample {
   readonly packages: string;
 }
 
+/** What a service answers: its result, and where the files of it are. */
+interface Answer {
+  readonly result: Readonly<Record<string, unknown>>;
+}
+
 /** By Qiskit alone; nothing is changed. */
 export const RANDOM_NUMBER: Sample = {
   file: "samples/random_number.py",
@@ -60,10 +65,10 @@ export async function deploySample(world: World, { file, changes, packages }: Sa
   await cp(join(SDK, "platform_quantum"), join(project, "platform_quantum"), { recursive: true });
   const { serviceKey } = await world.deploy(project);
   const consumer = await world.subscribe(serviceKey);
-  return async <T>(body: object): Promise<{ readonly result: T }> => {
+  return async (body: object): Promise<Answer> => {
     const { body: started } = await consumer.start(body);
     const { status } = await consumer.finish(started.id, COLD_SECONDS);
-    const { body: answer } = await consumer.call<{ readonly result: T }>("GET", `/${started.id}/result`);
+    const { body: answer } = await consumer.call<Answer>("GET", `/${started.id}/result`);
     if (status !== "SUCCEEDED") throw new Error(`${file}: ${status} ${JSON.stringify(answer)}`);
     return answer;
   };
