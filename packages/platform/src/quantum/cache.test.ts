@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createTestUser, insertTestVersion } from "../testing/fixtures.ts";
+import { createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { TEST_JOB, createQuantumScene, succeedWith } from "../testing/quantum-scene.ts";
 import type { QuantumScene } from "../testing/quantum-scene.ts";
 
-const PRICE = { currency: "EUR", perJob: 1 };
+const SEEDED = { deterministic: true, price: { currency: "EUR", perJob: 1 } };
 const JOB = {
   ...TEST_JOB,
   backend_id: "sim.seeded",
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => scene?.close());
 beforeEach(async () => {
   user = await createTestUser(scene.instance);
-  serviceKey = await scene.createBackend(user, "sim.seeded", { deterministic: true, price: PRICE });
+  serviceKey = await scene.createBackend(user, "sim.seeded", SEEDED);
   first = await run();
 });
 
@@ -88,11 +88,7 @@ test("a backend that is not deterministic runs all its jobs, and so does a new v
   await scene.createBackend(user, "sim.random");
   const more = { backend_id: "sim.random" };
   expect(await run(more)).not.toBe(await run(more));
-  const backend = {
-    id: "sim.seeded",
-    description: (await scene.call(user, "GET /backends/sim.seeded/config")).body,
-  };
-  await insertTestVersion(scene.home.database, { serviceKey, version: "2.1.0", backend: backend as never });
+  await scene.addVersion({ serviceKey, id: "sim.seeded" }, "2.1.0", SEEDED);
   expect(await run()).not.toBe(first);
 });
 

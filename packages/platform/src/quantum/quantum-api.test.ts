@@ -1,69 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { BackendDescription } from "@platform/contract/quantum-api/description";
 import { QUANTUM_API } from "@platform/contract/quantum-api/quantum-api";
-import {
-  createTestMember,
-  createTestService,
-  createTestUser,
-  insertTestVersion,
-} from "../testing/fixtures.ts";
+import { createTestMember, createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
-import { createHistoryScene } from "../testing/history-scene.ts";
-import type { HistoryScene } from "../testing/history-scene.ts";
+import { TEST_DESCRIPTION, TEST_JOB, createQuantumScene } from "../testing/quantum-scene.ts";
+import type { QuantumScene } from "../testing/quantum-scene.ts";
 
-const DESCRIPTION: BackendDescription = {
-  type: "SIMULATOR",
-  display_name: "Echo",
-  configuration: {
-    qubit_count: 2,
-    gates: [],
-    connectivity: { fully_connected: true },
-    shots_range: { min: 1, max: 10 },
-    max_pubs_per_job: 1,
-    supported_input_formats: ["OPEN_QASM_V3"],
-    memory_result_supported: false,
-  },
-};
-const JOB = { backend_id: "sim.echo", input_format: "OPEN_QASM_V3", input: "h q[0];" };
+const JOB = { ...TEST_JOB, backend_id: "sim.echo" };
 
-let scene: HistoryScene;
+let scene: QuantumScene;
 let other: TestUser;
 
 beforeAll(async () => {
-  scene = await createHistoryScene();
+  scene = await createQuantumScene();
   other = await createTestUser(scene.instance);
-  for (const user of [scene.provider, other]) await createBackend(user, "echo", "sim.echo");
+  for (const user of [scene.provider, other]) await scene.createBackend(user, "sim.echo");
 });
 afterAll(() => scene?.close());
 
-async function createBackend(user: TestUser, name: string, id: string): Promise<string> {
-  const { serviceKey } = await createTestService(scene.instance, user, name);
-  const backend = { id, description: DESCRIPTION };
-  await insertTestVersion(scene.home.database, { serviceKey, version: "2.0.0", backend });
-  await scene.home.database.query({
-    text: "update service set backend_id = $2 where key = $1 returning key",
-    values: [serviceKey, id],
-  });
-  return serviceKey;
-}
-
-async function call(user: TestUser, request: string, json?: unknown, headers: Record<string, string> = {}) {
-  const [method = "", path = ""] = request.split(" ");
-  const response = await scene.instance.api.inject({
-    method: method as "GET" | "POST" | "DELETE",
-    url: `/quantum${path}`,
-    headers: { "x-auth-token": user.token, "content-type": "application/json", ...headers },
-    ...(json === undefined ? {} : { payload: JSON.stringify(json) }),
-  });
-  return {
-    status: response.statusCode,
-    body: response.body === "" ? null : response.json<Record<string, unknown>>(),
-  };
-}
+const call: QuantumScene["call"] = (...given) => scene.call(...given);
 
 test("a job of one organisation is none of another, whatever is asked of it", async () => {
   const { body } = await call(scene.provider, "POST /jobs", JOB);
-  const id = String(body?.["id"]);
+  const id = String(body["id"]);
   for (const part of ["", "/status", "/result", "/input"])
     expect(await call(other, `GET /jobs/${id}${part}`)).toMatchObject({
       status: 404,
@@ -80,7 +38,7 @@ test("a job of one organisation is none of another, whatever is asked of it", as
 });
 
 test("two organisations may have a backend of one name, each its own", async () => {
-  const key = async (user: TestUser) => (await call(user, "GET /backends/sim.echo")).body?.["internal_id"];
+  const key = async (user: TestUser) => (await call(user, "GET /backends/sim.echo")).body["internal_id"];
   expect(await key(scene.provider)).not.toBe(await key(other));
   expect((await call(scene.stranger, "GET /backends")).body).toEqual([]);
   expect((await call(scene.stranger, "POST /jobs", JOB)).status).toBe(404);
@@ -95,15 +53,15 @@ test("a member who only reads starts and cancels nothing", async () => {
     status: 403,
     body: { code: "FORBIDDEN" },
   });
-  expect((await call(viewer, `DELETE /jobs/${String(body?.["id"])}`, undefined, there)).status).toBe(403);
+  expect((await call(viewer, `DELETE /jobs/${String(body["id"])}`, undefined, there)).status).toBe(403);
 });
 
 test("a start that only prefers to be tried starts nothing, and is said to", async () => {
-  const count = async () => (await call(scene.provider, "GET /jobs")).body?.["total_elements"];
+  const count = async () => (await call(scene.provider, "GET /jobs")).body["total_elements"];
   const before = await count();
   const dry = await call(scene.provider, "POST /jobs", JOB, { prefer: "dry-run" });
   expect(dry).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
-  expect(dry.body?.["detail"]).toContain("rehearsed");
+  expect(dry.body["detail"]).toContain("rehearsed");
   expect(await count()).toBe(before);
 });
 
@@ -122,7 +80,7 @@ test.each<readonly [string, object]>([
 
 test("jobs are found by a part of their name, whatever its letters, and by when they were created", async () => {
   const user = await createTestUser(scene.instance);
-  await createBackend(user, "named", "sim.named");
+  await scene.createBackend(user, "sim.named");
   const start = async (name: string | null) =>
     (await call(user, "POST /jobs", { ...JOB, backend_id: "sim.named", name })).body;
   const ghz = await start("GHZ of 100% of them");
@@ -131,7 +89,7 @@ test("jobs are found by a part of their name, whatever its letters, and by when 
   const list = async (query: Record<string, string>) =>
     (await call(user, `GET /jobs?${new URLSearchParams(query).toString()}`)).body;
   expect(await list({ name: "ghz OF 100%" })).toMatchObject({
-    content: [{ id: ghz?.["id"] }],
+    content: [{ id: ghz["id"] }],
     total_elements: 1,
   });
   // A sign that stands for any text elsewhere stands for itself.
@@ -168,13 +126,13 @@ describe("with the cookie of a session", () => {
     ["from another port of the host", { "x-requested-by": "console", "sec-fetch-site": "same-site" }],
     ["of a form of another origin", { "x-requested-by": "console", origin: "https://evil.example" }],
   ])("a request %s is refused, and does nothing", async (_what, headers) => {
-    const count = async () => (await call(scene.provider, "GET /jobs")).body?.["total_elements"];
+    const count = async () => (await call(scene.provider, "GET /jobs")).body["total_elements"];
     const { body } = await call(scene.provider, "POST /jobs", JOB);
     const before = await count();
     expect(await withSession("POST /jobs", headers, JOB)).toBe(403);
-    expect(await withSession(`DELETE /jobs/${String(body?.["id"])}`, headers)).toBe(403);
+    expect(await withSession(`DELETE /jobs/${String(body["id"])}`, headers)).toBe(403);
     expect(await count()).toBe(before);
-    expect((await call(scene.provider, `GET /jobs/${String(body?.["id"])}`)).body?.["status"]).toBe(
+    expect((await call(scene.provider, `GET /jobs/${String(body["id"])}`)).body["status"]).toBe(
       "PENDING",
     );
   });
@@ -197,25 +155,24 @@ test.each(["2026-13-45 00:00:00", "2026-02-31 25:00:00", "yesterday"])(
 
 test("a start that is repeated is answered with the first one, also when the backend is gone", async () => {
   const user = await createTestUser(scene.instance);
-  const serviceKey = await createBackend(user, "gone", "sim.gone");
+  const serviceKey = await scene.createBackend(user, "sim.gone");
   const send = async () =>
     await call(user, "POST /jobs", { ...JOB, backend_id: "sim.gone" }, { "idempotency-key": "once" });
   const first = await send();
-  const backend = { id: "sim.gone", description: DESCRIPTION };
-  await insertTestVersion(scene.home.database, { serviceKey, version: "3.0.0", backend });
-  expect((await send()).body).toMatchObject({ id: first.body?.["id"], backend_version: "2.0.0" });
+  await scene.addVersion({ serviceKey, id: "sim.gone" }, "3.0.0");
+  expect((await send()).body).toMatchObject({ id: first.body["id"], backend_version: "2.0.0" });
   for (const version of ["3.0.0", "2.0.0", "1.0.0"])
     await scene.instance.stores.versions.retire(user.organisationId, serviceKey, version);
   expect(await send()).toMatchObject({
     status: 201,
-    body: { id: first.body?.["id"], backend_version: "2.0.0" },
+    body: { id: first.body["id"], backend_version: "2.0.0" },
   });
   expect((await call(user, "POST /jobs", { ...JOB, backend_id: "sim.gone" })).status).toBe(404);
 });
 
 test("how busy a backend is counts its own jobs, and nothing of another organisation's", async () => {
   const user = await createTestUser(scene.instance);
-  const serviceKey = await createBackend(user, "busy", "sim.busy");
+  const serviceKey = await scene.createBackend(user, "sim.busy");
   await call(user, "POST /jobs", { ...JOB, backend_id: "sim.busy" });
   const { backends } = scene.instance.stores;
   expect((await backends.readLoad(user.organisationId, [serviceKey])).get(serviceKey)).toMatchObject({
@@ -253,15 +210,14 @@ test.each(Object.entries(QUANTUM_API))("%s is refused without a token", async (_
 
 test("a backend is what the latest live version says", async () => {
   const user = await createTestUser(scene.instance);
-  const serviceKey = await createBackend(user, "own", "sim.own");
+  const serviceKey = await scene.createBackend(user, "sim.own");
   const qubits = async () => {
     const { body } = await call(user, "GET /backends/sim.own");
-    return (body?.["configuration"] as { readonly qubit_count?: number } | undefined)?.qubit_count ?? null;
+    return (body["configuration"] as { readonly qubit_count?: number } | undefined)?.qubit_count ?? null;
   };
   expect(await qubits()).toBe(2);
-  const configuration = { ...DESCRIPTION.configuration, qubit_count: 7 };
-  const backend = { id: "sim.own", description: { ...DESCRIPTION, configuration } };
-  await insertTestVersion(scene.home.database, { serviceKey, version: "2.1.0", backend });
+  const configuration = { ...TEST_DESCRIPTION.configuration, qubit_count: 7 };
+  await scene.addVersion({ serviceKey, id: "sim.own" }, "2.1.0", { configuration });
   expect(await qubits()).toBe(7);
   for (const version of ["2.1.0", "2.0.0"])
     await scene.instance.stores.versions.retire(user.organisationId, serviceKey, version);
@@ -270,15 +226,10 @@ test("a backend is what the latest live version says", async () => {
 
 test("published clients get no annealer, which they cannot read, and of others all that they require", async () => {
   const user = await createTestUser(scene.instance);
-  await createBackend(user, "gates", "sim.gates");
-  const serviceKey = await createBackend(user, "anneals", "sim.anneals");
-  const { qubit_count: _count, gates: _gates, connectivity: _graph, ...rest } = DESCRIPTION.configuration;
-  const description: BackendDescription = { ...DESCRIPTION, type: "ANNEALER", configuration: rest };
-  await insertTestVersion(scene.home.database, {
-    serviceKey,
-    version: "3.0.0",
-    backend: { id: "sim.anneals", description },
-  });
+  await scene.createBackend(user, "sim.gates");
+  const { qubit_count: _count, gates: _gates, connectivity: _graph, ...configuration } =
+    TEST_DESCRIPTION.configuration;
+  await scene.createBackend(user, "sim.anneals", { type: "ANNEALER", configuration });
   const list = async (query: string) => (await call(user, `GET /backends${query}`)).body;
   expect(await list("")).toMatchObject([{ id: "sim.anneals" }, { id: "sim.gates" }]);
   expect(await list("?onlyPlanqkSdk=True")).toMatchObject([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createTestMember, createTestUser, insertTestVersion } from "../testing/fixtures.ts";
+import { createTestMember, createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { TEST_JOB, createQuantumScene, succeedWith } from "../testing/quantum-scene.ts";
 import type { QuantumScene } from "../testing/quantum-scene.ts";
@@ -49,9 +49,7 @@ test("a session runs its jobs on the version that was the latest when it was ope
   });
   const seconds = (name: string) => Date.parse(`${String(session[name])}Z`) / 1000;
   expect(seconds("expires_at") - seconds("created_at")).toBe(600);
-  const description = await read("/backends/sim.own/config");
-  const backend = { id: "sim.own", description: description as never };
-  await insertTestVersion(scene.home.database, { serviceKey, version: "2.1.0", backend });
+  await scene.addVersion({ serviceKey, id: "sim.own" }, "2.1.0");
   const pinned = await start({ session_id: id.toUpperCase() });
   expect(await read(`/jobs/${pinned}`)).toMatchObject({ backend_version: "2.0.0", session_id: id });
   expect(await read(`/sessions/${id}/status`)).toEqual({ status: "ACTIVE" });

@@ -4,31 +4,18 @@ import type { BackendDescription } from "@platform/contract/quantum-api/descript
 import { createFeedStore } from "../store/feed/feed.ts";
 import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
-import {
-  createTestOperator,
-  createTestService,
-  createTestUser,
-  insertTestVersion,
-} from "../testing/fixtures.ts";
+import { createTestOperator, createTestService, createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
-import { createHistoryScene } from "../testing/history-scene.ts";
-import type { HistoryScene } from "../testing/history-scene.ts";
+import { TEST_DESCRIPTION, TEST_JOB, createQuantumScene } from "../testing/quantum-scene.ts";
+import type { QuantumScene } from "../testing/quantum-scene.ts";
 
-const DESCRIPTION: BackendDescription = {
-  type: "SIMULATOR",
-  display_name: "Echo",
-  configuration: {
-    qubit_count: 2,
-    gates: ["h", "cx", "ccx", "unitary"].map((name) => ({ name, native_gate: true })),
-    connectivity: { fully_connected: true },
-    shots_range: { min: 1, max: 10 },
-    max_pubs_per_job: 5,
-    supported_input_formats: ["OPEN_QASM_V3"],
-    memory_result_supported: false,
-  },
+/** With gates that programs of vendors cannot read. */
+const CONFIGURATION = {
+  ...TEST_DESCRIPTION.configuration,
+  gates: ["h", "cx", "ccx", "unitary"].map((name) => ({ name, native_gate: true })),
 };
 
-let scene: HistoryScene;
+let scene: QuantumScene;
 let operator: TestUser;
 let call: CallApi;
 /** Whose backend it is, and who uses it. */
@@ -40,7 +27,7 @@ let serviceKey: string;
 let count = 0;
 
 beforeAll(async () => {
-  scene = await createHistoryScene();
+  scene = await createQuantumScene();
   operator = await createTestOperator(scene.instance);
   call = createApiCaller(scene.instance);
 });
@@ -51,40 +38,17 @@ beforeEach(async () => {
   serviceKey = await createBackend(provider);
 });
 
-async function createBackend(user: TestUser, changes: Partial<BackendDescription> = {}): Promise<string> {
-  const { serviceKey: key } = await createTestService(scene.instance, user, `echo-${id.replace(".", "-")}`);
-  const backend = { id, description: { ...DESCRIPTION, ...changes } };
-  await insertTestVersion(scene.home.database, { serviceKey: key, version: "2.0.0", backend });
-  await scene.home.database.query({
-    text: "update service set backend_id = $2 where key = $1 returning key",
-    values: [key, id],
-  });
-  return key;
-}
-
-async function quantum(user: TestUser, wish: string, json?: unknown) {
-  const [method = "", path = ""] = wish.split(" ");
-  const response = await scene.instance.api.inject({
-    method: method as "GET" | "POST" | "DELETE",
-    url: `/quantum${path}`,
-    headers: { "x-auth-token": user.token, "content-type": "application/json" },
-    ...(json === undefined ? {} : { payload: JSON.stringify(json) }),
-  });
-  return {
-    status: response.statusCode,
-    body: response.body === "" ? {} : response.json<Record<string, unknown>>(),
-  };
-}
-
+const createBackend = async (user: TestUser, changes: Partial<BackendDescription> = {}) =>
+  await scene.createBackend(user, id, { configuration: CONFIGURATION, ...changes });
+const quantum: QuantumScene["call"] = (...given) => scene.call(...given);
 const used = async (user: TestUser, side: string) =>
   (await call(user, `GET /usage?side=${side}`)).body["items"] as readonly unknown[];
 const share = async (body: unknown = { serviceKey }, name = id) =>
   await call(operator, `PUT /operator/backends/${name}`, body);
 const start = async (user: TestUser, name = id, more: object = {}) =>
   await quantum(user, "POST /jobs", {
+    ...TEST_JOB,
     backend_id: name,
-    input_format: "OPEN_QASM_V3",
-    input: "h q[0];",
     ...more,
   });
 

@@ -21,6 +21,13 @@ export interface QuantumScene extends HistoryScene {
     more?: Partial<BackendDescription>,
     timeoutSeconds?: number,
   ) => Promise<string>;
+  /** A further version of a backend, which describes itself as `createBackend` says. */
+  readonly addVersion: (
+    backend: { readonly serviceKey: string; readonly id: string },
+    version: string,
+    more?: Partial<BackendDescription>,
+    timeoutSeconds?: number,
+  ) => Promise<void>;
   /** `request`: such as `GET /jobs`. */
   readonly call: (
     user: TestUser,
@@ -39,7 +46,8 @@ export interface QuantumScene extends HistoryScene {
 /** A job that any of the backends runs. */
 export const TEST_JOB = { input_format: "OPEN_QASM_V3", input: "h q[0];", shots: 10 } as const;
 
-const DESCRIPTION: BackendDescription = {
+/** What a backend of the tests says of itself, where a test does not say otherwise. */
+export const TEST_DESCRIPTION: BackendDescription = {
   type: "SIMULATOR",
   display_name: "Echo",
   configuration: {
@@ -63,12 +71,21 @@ export const succeedWith = (result: unknown): Outcome => ({
 /** On a database of its own. */
 export async function createQuantumScene(): Promise<QuantumScene> {
   const scene = await createHistoryScene();
+  const addVersion: QuantumScene["addVersion"] = async (
+    { serviceKey, id },
+    version,
+    more = {},
+    timeoutSeconds = 60,
+  ) => {
+    const backend = { id, description: { ...TEST_DESCRIPTION, ...more } };
+    await insertTestVersion(scene.home.database, { serviceKey, version, backend, timeoutSeconds });
+  };
   return {
     ...scene,
-    createBackend: async (user, id, more = {}, timeoutSeconds = 60) => {
+    addVersion,
+    createBackend: async (user, id, more, timeoutSeconds) => {
       const { serviceKey } = await createTestService(scene.instance, user, id.replaceAll(".", "-"));
-      const backend = { id, description: { ...DESCRIPTION, ...more } };
-      await insertTestVersion(scene.home.database, { serviceKey, version: "2.0.0", backend, timeoutSeconds });
+      await addVersion({ serviceKey, id }, "2.0.0", more, timeoutSeconds);
       await scene.home.database.query({
         text: "update service set backend_id = $2 where key = $1 returning key",
         values: [serviceKey, id],
