@@ -30,6 +30,7 @@ const HINTS: Readonly<Record<string, string>> = {
     "See 'platform whoami' for the user and the organisation in use. 'platform set-context' chooses another organisation; 'platform login' makes a token that may do all that its user may.",
   SERVICE_NOT_FOUND:
     "See 'platform services' and 'platform versions' for those of this organisation, 'platform marketplace search' and 'platform marketplace show' for all that it can subscribe to, and 'platform whoami' for the organisation.",
+  BACKEND_NOT_FOUND: "'platform backends' lists those of the organisation; 'platform whoami' shows which one that is.",
   EXECUTION_NOT_FOUND: "Jobs belong to an organisation: see 'platform whoami' for the one in use.",
   RESULT_NOT_READY: "See 'platform status <id>'.",
   INPUT_TOO_LARGE:
@@ -174,8 +175,11 @@ function explainFileError(error: unknown): UserError | null {
   const isInTheWay =
     code === "EEXIST" && error instanceof Error && "syscall" in error && error.syscall === "mkdir";
   const reason = isInTheWay ? "is no folder" : FILE_REASONS[code];
-  if (reason === undefined || !(error instanceof Error) || !("path" in error)) return null;
-  return new UserError("FILE_ERROR", `'${String(error.path)}' ${reason}.`, {
+  if (reason === undefined || !(error instanceof Error)) return null;
+  // Node.js does not say which folder it was that it could not read as a file.
+  if (!("path" in error) && code !== "EISDIR") return null;
+  const name = "path" in error ? `'${String(error.path)}'` : "What is to be read as a file";
+  return new UserError("FILE_ERROR", `${name} ${reason}.`, {
     cause: error,
     exitCode: EXIT_CODES.failure,
   });

@@ -34,6 +34,8 @@ export interface Session {
   readonly send: (path: string, init: RequestInit) => Promise<Response>;
   /** Creates the same client with an observer of its responses. */
   readonly connect: (observer: ResponseObserver) => PlatformClient;
+  /** The same of the quantum API. */
+  readonly connectQuantum: (observer: ResponseObserver) => QuantumClient;
 }
 
 /**
@@ -46,11 +48,13 @@ export async function openSession(context: CommandContext, inOrganization?: stri
   const login = await readLogin(context, inOrganization);
   const { endpoint, organizationId } = login;
   const options = { ...login, signal: context.signal };
+  const connectQuantum = (observer: ResponseObserver) =>
+    createApiClient(QUANTUM_API, QUANTUM_API_PREFIX, { ...options, ...observer });
   return {
     endpoint,
     organizationId,
     client: createPlatformClient(options),
-    quantum: createApiClient(QUANTUM_API, QUANTUM_API_PREFIX, options),
+    quantum: connectQuantum({}),
     send: (path, init) =>
       fetch(`${endpoint}/api${path}`, {
         signal: context.signal,
@@ -62,6 +66,7 @@ export async function openSession(context: CommandContext, inOrganization?: stri
         },
       }),
     connect: (observer) => createPlatformClient({ ...options, ...observer }),
+    connectQuantum,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Backend } from "@platform/contract/quantum-api/backends";
 import { SECOND } from "@platform/engine/base/time";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
-import { UserError, createUsageError } from "../base/errors.ts";
+import { UserError, createInterruption, createUsageError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
 import type { QuantumClient } from "../base/session.ts";
@@ -43,23 +43,22 @@ export const listBackendsCommand = defineCommand({
         ...(qubits === undefined ? {} : { minQubits: qubits }),
       },
     });
-    if (backends.length === 0 && !context.output.isJson)
-      context.output.print(
-        "No backends yet. 'platform backends install statevector' adds a simulator; a project with a backend in platform.json becomes one by 'platform up'.",
-      );
-    else
-      context.output.printTable(
-        ["ID", "TYPE", "STATUS", "QUBITS", "WAITING", "VERSION", "NAME"],
-        backends.map((backend) => [
-          backend.id,
-          backend.type,
-          backend.status,
-          countQubits(backend),
-          String(backend.queue_size),
-          backend.backend_version,
-          cleanText(backend.display_name),
-        ]),
-      );
+    const isFiltered = provider !== undefined || qubits !== undefined;
+    context.output.printTable(
+      ["ID", "TYPE", "STATUS", "QUBITS", "WAITING", "VERSION", "NAME"],
+      backends.map((backend) => [
+        backend.id,
+        backend.type,
+        backend.status,
+        countQubits(backend),
+        String(backend.queue_size),
+        backend.backend_version,
+        cleanText(backend.display_name),
+      ]),
+      isFiltered
+        ? "No backend matches; 'platform backends' lists all."
+        : "No backends yet. 'platform backends install statevector' adds a simulator; a project with a backend in platform.json becomes one by 'platform up'.",
+    );
     return { json: backends, succeeded: true };
   },
 });
@@ -152,8 +151,10 @@ async function waitUntilOnline(
   const deadline = Date.now() + ONLINE_SECONDS * SECOND;
   for (;;) {
     const backend = await retryRead(() => quantum.getBackend({ params: { backendId } }), signal);
-    if (backend.status === "ONLINE" || Date.now() > deadline || signal.aborted) return backend;
+    if (backend.status === "ONLINE" || Date.now() > deadline) return backend;
     await pause(SECOND / 2, signal);
+    if (signal.aborted)
+      throw createInterruption(`It is installed; 'platform backends show ${backendId}' says whether it runs.`);
   }
 }
 

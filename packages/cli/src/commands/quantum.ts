@@ -1,26 +1,17 @@
-import type { QuantumJob } from "@platform/contract/quantum-api/jobs";
 import { JOB_STATES } from "@platform/contract/quantum-api/jobs";
-import { isRecord } from "@platform/engine/base/json";
-import { SECOND } from "@platform/engine/base/time";
 import { defineCommand } from "../base/command.ts";
-import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
-import type { Output } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
-import type { QuantumClient } from "../base/session.ts";
-import { pause, retryRead } from "../base/wait.ts";
 import { describeCost } from "../quantum/costs.ts";
-import { printEstimate } from "../quantum/print-estimate.ts";
-import { readCounts } from "../quantum/counts.ts";
+import { buildJobBody } from "../quantum/job-body.ts";
+import { describeEnd, printResult } from "../quantum/print-result.ts";
 import { readCircuit } from "../quantum/read-circuit.ts";
+import { describeNextSteps, hasEnded, waitForQuantumJob } from "../quantum/wait-for-job.ts";
 
 const MOST_SHOTS = 1_000_000_000;
-/** How long the platform may delay one answer. */
-const HOLD_SECONDS = 20;
-/** Outcomes that a terminal is shown of each circuit. */
-const SHOWN = 16;
-const FINAL: ReadonlySet<string> = new Set(JOB_STATES.slice(2));
+/** How long a cancellation is waited for: a vendor has 15 seconds for it. */
+const SETTLE_SECONDS = 20;
 
 const ID = { id: { description: "Id of the job", required: true } } as const;
 
@@ -75,8 +66,9 @@ export const runQuantumCommand = defineCommand({
       placeholder: "id",
       description: "Session that it is a job of ('platform quantum open')",
     },
-    noWait: { kind: "flag", description: "Print the id of the job, and do not wait for its end" },
+    detached: { kind: "flag", description: "Only start the job and print its id" },
   },
+  exclusive: [["dryRun", "detached"]],
   examples: [
     { command: "platform quantum run bell.qasm --backend sim.statevector --shots 1000", comment: "Counts" },
     {
@@ -87,28 +79,31 @@ export const runQuantumCommand = defineCommand({
   run: async (context, { arguments: { file }, options }) => {
     if (options.backend === undefined)
       throw createUsageError("Name the backend: --backend sim.statevector. 'platform backends' lists them.");
-    const { format, input } = await readCircuit(file);
-    const { quantum } = await openSession(context);
-    const started = await quantum.createQuantumJob({
-      body: {
-        backend_id: options.backend,
-        input,
-        input_format: format,
-        ...describeJob(options),
-        sdk_provider: "CLIENT",
+    const circuit = await readCircuit(context.directory, file);
+    const body = buildJobBody(options.backend, circuit, options);
+    const session = await openSession(context);
+    const { idempotencyKey } = options;
+    let isReplayed = false;
+    const quantum = session.connectQuantum({
+      onHeaders: (headers) => {
+        isReplayed = headers.has("idempotency-replayed");
       },
-      idempotencyKey: options.idempotencyKey,
     });
-    if (options.noWait && !options.dryRun) {
+    const started = await quantum.createQuantumJob({ body, idempotencyKey });
+    if (isReplayed)
+      context.output.note(`The key has started the job ${started.id} before: no other was started.`);
+    if (options.detached) {
       context.output.print(started.id);
       return { json: started, succeeded: true };
     }
-    const what = options.dryRun ? "Dry run" : "Job";
-    context.output.note(`${what} ${started.id} on ${started.backend_id} ${started.backend_version}.`);
-    const job = await waitForEnd(context, quantum, started);
-    if (options.dryRun && job.status === "COMPLETED")
-      return printEstimate(context.output, await quantum.getQuantumJobResult({ params: { id: job.id } }));
-    return await printResult(context.output, quantum, job);
+    const what = `${options.dryRun ? "Dry run" : "Job"} ${started.id} on ${started.backend_id} ${started.backend_version}`;
+    const onInterrupt = describeNextSteps(started);
+    const waiting = { what, onInterrupt, timeoutSeconds: Number.POSITIVE_INFINITY };
+    return await printResult(
+      context,
+      session,
+      await waitForQuantumJob(context, session.quantum, started, waiting),
+    );
   },
 });
 
@@ -170,6 +165,7 @@ export const listQuantumJobsCommand = defineCommand({
         job.created_at,
         cleanText(job.name ?? ""),
       ]),
+      "No quantum jobs that match. 'platform quantum run bell.qasm --backend sim.statevector' starts one.",
     );
     if (!found.last)
       context.output.note(`${found.total_elements} jobs in all; --page ${page + 1} has the next ones.`);
@@ -188,20 +184,23 @@ export const quantumResultCommand = defineCommand({
   options: {},
   examples: [{ command: "platform quantum result 0198c1de-7a53-7000-8000-000000000000", comment: "Counts" }],
   run: async (context, { arguments: { id } }) => {
-    const { quantum } = await openSession(context);
-    const job = await quantum.getQuantumJob({ params: { id } });
-    if (!FINAL.has(job.status))
-      throw new UserError("RESULT_NOT_READY", `The job is ${job.status}.`, { hint: "Ask again later." });
-    return await printResult(context.output, quantum, job);
+    const session = await openSession(context);
+    const job = await session.quantum.getQuantumJob({ params: { id } });
+    if (!hasEnded(job))
+      throw new UserError("RESULT_NOT_READY", `The job is ${job.status}: it has not ended.`, {
+        hint: `Ask again later, or cancel it with 'platform quantum cancel ${id}'.`,
+      });
+    return await printResult(context, session, job);
   },
 });
 
-/** `platform quantum cancel`. */
+/** `platform quantum cancel`: waits up to 20 s for the job to end, then prints its state. Fails when the job had a result. */
 export const cancelQuantumCommand = defineCommand({
   name: "quantum cancel",
   summary: "Cancel a quantum job",
   description: [
-    "One that waits ends at once, one that runs within seconds; nothing happens to one that has ended.",
+    "One that waits ends at once, one that runs within seconds. Its state is then CANCELLED.",
+    "A job that had ended before stays as it is. The exit code is 1 if it had completed.",
   ],
   arguments: ID,
   options: {},
@@ -209,105 +208,21 @@ export const cancelQuantumCommand = defineCommand({
     { command: "platform quantum cancel 0198c1de-7a53-7000-8000-000000000000", comment: "By its id" },
   ],
   run: async (context, { arguments: { id } }) => {
+    const { output } = context;
     const { quantum } = await openSession(context);
     await quantum.cancelQuantumJob({ params: { id } });
     const asked = await quantum.getQuantumJob({ params: { id } });
-    const job = await waitForEnd(context, quantum, asked);
-    context.output.print(
-      job.status === "CANCELLED" ? "The job was cancelled." : `The job was already ${job.status}.`,
-    );
-    return { json: job, succeeded: job.status === "CANCELLED" };
+    const waiting = {
+      what: `Cancelling job ${asked.id}`,
+      onInterrupt: "Its cancellation was requested.",
+      timeoutSeconds: SETTLE_SECONDS,
+    };
+    const job = hasEnded(asked) ? asked : await waitForQuantumJob(context, quantum, asked, waiting);
+    if (!hasEnded(job)) output.print(`The job is ${job.status}; its cancellation was requested.`);
+    else if (job.status === "CANCELLED") output.print("The job was cancelled.");
+    else if (job.status === "COMPLETED")
+      output.print("The job was already COMPLETED; it was not cancelled.");
+    else output.print(`The job had already ended; it was not cancelled. ${describeEnd(job)}`);
+    return { json: job, succeeded: job.status !== "COMPLETED" };
   },
 });
-
-async function waitForEnd(
-  { signal }: Pick<CommandContext, "signal">,
-  quantum: QuantumClient,
-  started: QuantumJob,
-): Promise<QuantumJob> {
-  let job = started;
-  while (!FINAL.has(job.status) && !signal.aborted) {
-    const asked = Date.now();
-    const ask = () => quantum.getQuantumJob({ params: { id: job.id }, prefer: `wait=${HOLD_SECONDS}` });
-    job = await retryRead(ask, signal);
-    // The preference may not be applied.
-    if (!FINAL.has(job.status)) await pause(asked + SECOND - Date.now(), signal);
-  }
-  return job;
-}
-
-async function printResult(output: Output, quantum: QuantumClient, job: QuantumJob) {
-  const result = await quantum.getQuantumJobResult({ params: { id: job.id } });
-  const succeeded = job.status === "COMPLETED";
-  if (!succeeded) {
-    output.print(`Status   ${job.status}`);
-    if (job.error !== null) {
-      output.print(`Code     ${cleanText(job.error.code)}`);
-      output.print(`Detail   ${cleanText(job.error.detail)}`);
-    }
-    return { json: { job, result }, succeeded };
-  }
-  const counts = readCounts(result);
-  if (counts === null) output.print(JSON.stringify(result, null, 2));
-  else
-    for (const [index, circuit] of counts.entries())
-      printCounts(output, circuit, counts.length > 1 ? index : null);
-  return {
-    json: {
-      job,
-      ...(counts === null ? { result } : { counts: counts.map((one) => Object.fromEntries(one)) }),
-    },
-    succeeded,
-  };
-}
-
-function printCounts(
-  output: Output,
-  counts: readonly (readonly [string, number])[],
-  index: number | null,
-): void {
-  if (index !== null) output.print(`Circuit ${index}`);
-  output.printTable(
-    ["OUTCOME", "COUNT"],
-    counts.slice(0, SHOWN).map(([outcome, count]) => [outcome, String(count)]),
-  );
-  if (counts.length > SHOWN) output.note(`${counts.length - SHOWN} more outcomes; --json has all.`);
-}
-
-/** What was chosen by options, as the body of a start has it. */
-function describeJob(options: {
-  readonly params?: string | undefined;
-  readonly seed?: number | undefined;
-  readonly shots?: number | undefined;
-  readonly name?: string | undefined;
-  readonly tags?: string | undefined;
-  readonly maxCost?: string | undefined;
-  readonly dryRun: boolean;
-  readonly cache: boolean;
-  readonly session?: string | undefined;
-}) {
-  const { params, seed, shots, name, tags, maxCost, session, dryRun, cache } = options;
-  return {
-    input_params: { ...readParams(params), ...(seed === undefined ? {} : { seed }) },
-    ...(shots === undefined ? {} : { shots }),
-    ...(name === undefined ? {} : { name }),
-    ...(tags === undefined ? {} : { tags: tags.split(",").map((tag) => tag.trim()) }),
-    ...(maxCost === undefined ? {} : { max_cost: maxCost }),
-    ...(session === undefined ? {} : { session_id: session }),
-    ...(dryRun ? { dry_run: true } : {}),
-    ...(cache ? { cache: true } : {}),
-  };
-}
-
-function readParams(text: string | undefined): Readonly<Record<string, unknown>> {
-  if (text === undefined) return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = null;
-  }
-  if (!isRecord(value))
-    throw createUsageError('--params must be a JSON object, such as \'{"method": "automatic"}\'.');
-  return value;
-}
