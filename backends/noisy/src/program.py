@@ -14,7 +14,7 @@ from platform_quantum.backend import (
     check_memory,
     count_threads,
     gate_backend,
-    pack_memory,
+    read_shots,
 )
 from platform_quantum.qiskit.noise import build_noise, make_simulator
 from platform_quantum.qiskit.target import build_target
@@ -105,14 +105,7 @@ def execute(circuits, shots, options):
         detail = f"A circuit cannot be routed on the device: {error}"
         raise BackendFailure("GATE_UNSUPPORTED", detail[:500]) from None
     result = simulator.run(routed, shots=shots, memory=True, seed_simulator=seed).result()
-    if not result.success:
-        raise BackendFailure("CIRCUIT_INVALID", f"Aer refused the job: {result.status}")
-    return [
-        pack_memory(experiment.data.memory, circuit.num_clbits)
-        if "memory" in experiment.data.to_dict()
-        else {"0": shots}  # bits, and no measurement
-        for experiment, circuit in zip(result.results, circuits, strict=True)
-    ]
+    return read_shots(result, circuits, shots)
 
 
 # Built before the fork: no job pays for it.

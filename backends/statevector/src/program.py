@@ -12,7 +12,7 @@ from platform_quantum.backend import (
     check_memory,
     count_threads,
     gate_backend,
-    pack_memory,
+    read_shots,
 )
 from platform_quantum.qiskit.target import build_target
 
@@ -65,20 +65,7 @@ def execute(circuits, shots, options):
     simulator = make_simulator(method)
     prepared = [fit(circuit, simulator, method) for circuit in circuits]
     job = simulator.run(prepared, shots=shots, memory=True, seed_simulator=options.seed % 2**31)
-    result = job.result()
-    for experiment in result.results:
-        if not experiment.success:
-            raise BackendFailure(
-                "GATE_UNSUPPORTED", f"Aer refused the circuit: {experiment.status}"
-            )
-    if not result.success:
-        raise BackendFailure("CIRCUIT_INVALID", f"Aer refused the job: {result.status}")
-    return [
-        pack_memory(experiment.data.memory, circuit.num_clbits)
-        if "memory" in experiment.data.to_dict()
-        else {"0": shots}  # bits, and no measurement
-        for experiment, circuit in zip(result.results, circuits, strict=True)
-    ]
+    return read_shots(job.result(), circuits, shots)
 
 
 def fit(circuit, simulator, method):

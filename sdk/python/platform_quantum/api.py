@@ -45,11 +45,9 @@ class QuantumApi:
         query = {"minQubits": min_qubits, "provider": provider}
         return BackendInfo.from_dict(self._get("/backends/least-busy", query))
 
-    def get_backend_part(
-        self, backend_id: str, part: str, query: Mapping[str, Any] | None = None
-    ) -> Any:
+    def get_backend_part(self, backend_id: str, part: str) -> Any:
         """`status`, `config` or `calibration` of a backend; None where it has none."""
-        return self._get(f"/backends/{_quote(backend_id)}/{part}", query)
+        return self._get(f"/backends/{_quote(backend_id)}/{part}")
 
     def start_job(self, body: dict[str, Any], idempotency_key: str | None = None) -> JobInfo:
         """Starts a job, once, however often the request has to be sent."""

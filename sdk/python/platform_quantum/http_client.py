@@ -23,6 +23,7 @@ from .errors import (
     ApiError,
     BackendNotFoundError,
     InvalidAccessTokenError,
+    InvalidProblemError,
     ServerUnreachableError,
 )
 
@@ -245,7 +246,10 @@ def _encode(query: Mapping[str, Any]) -> str:
 
 
 def _encode_body(body: Any) -> bytes:
-    text = json.dumps(body, allow_nan=False, separators=(",", ":"), default=_lower)
+    try:
+        text = json.dumps(body, allow_nan=False, separators=(",", ":"), default=_lower)
+    except ValueError:
+        raise InvalidProblemError("An option is no finite number, or contains itself.") from None
     return text.encode("ascii")
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .api import QuantumApi
+from .arguments import read_tags
 from .credentials import find_credentials
 from .errors import BackendNotFoundError
 from .needs import need
@@ -94,7 +95,7 @@ class PlatformQuantumProvider:
         query: dict[str, Any] = {
             "backendId": backend,
             "status": status,
-            "tag": list(tags) if tags is not None else None,
+            "tag": None if tags is None else read_tags(tags),
             "createdAfter": None if created_after is None else _format_time(created_after),
         }
         for count, info in enumerate(self._list_infos(query, limit), 1):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .limits import Limits
     from .options import Options
     from .registers import pack_memory
-    from .simulate import check_memory, count_threads
+    from .simulate import check_memory, count_threads, read_shots
     from .vendor import VendorJob, external
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "external",
     "gate_backend",
     "pack_memory",
+    "read_shots",
 ]
 
 _MODULES = {
@@ -54,6 +55,7 @@ _MODULES = {
     "external": "vendor",
     "gate_backend": "gate",
     "pack_memory": "registers",
+    "read_shots": "simulate",
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -21,12 +20,15 @@ from .failures import (
     describe_error,
 )
 from .limits import Limits
+from .options import read_seed, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 BQM = "DIMOD_BQM"
 _OWN = ("shots", "seed", "dry_run")
+_SEED_BITS = 32
+"""Of the samplers of dwave-samplers."""
 _MAX_READS = 10_000
 _MAX_VALUES = 10_000_000
 """Reads times variables: what a result holds."""
@@ -54,7 +56,7 @@ class AnnealingProfile(TypedDict, total=False):
     provider: str
     technology: str
     documentation: Mapping[str, str]
-    """`description`, `url`, `status_url`, `location`."""
+    """`description`, `url`."""
     deterministic: bool
     """Whether the same seed gives the same result."""
     price: Mapping[str, Any]
@@ -89,8 +91,8 @@ def annealing_backend(
             "type": "ANNEALER",
             "technology": profile.get("technology", "simulated annealing"),
             "display_name": profile.get("display_name", "An annealing backend"),
-            "provider": profile.get("provider", "platform"),
-            "hardware_provider": profile.get("provider", "platform"),
+            "provider": profile.get("provider", "PLATFORM"),
+            "hardware_provider": profile.get("provider", "PLATFORM"),
             "documentation": dict(profile.get("documentation", {})),
             "deterministic": profile.get("deterministic", False),
             **({"price": dict(profile["price"])} if "price" in profile else {}),
@@ -114,23 +116,18 @@ def _read_problem(
     if data.get("format") != BQM:
         detail = f"The format must be {BQM}, not {str(data.get('format'))[:50]!r}."
         raise BackendFailure(CIRCUIT_FORMAT_UNSUPPORTED, detail)
-    unknown = sorted(set(params) - set(_OWN) - set(names))
-    if unknown:
-        known = ", ".join(sorted({*names, "seed"}))
-        detail = f"The option {unknown[0]!r} is unknown; there is {known}."
-        raise BackendFailure(INVALID_INPUT, detail)
-    reads, seed = params.get("shots", 1), params.get("seed")
+    refuse_unknown(params, names, _OWN)
+    reads = params.get("shots", 1)
     if type(reads) is not int or not 1 <= reads <= _MAX_READS:
         detail = f"There must be 1 to {_MAX_READS} reads, not {str(reads)[:50]}."
         raise BackendFailure(SHOTS_OUT_OF_RANGE, detail)
-    if seed is not None and (type(seed) is not int or not 0 <= seed < 2**32):
-        raise BackendFailure(INVALID_INPUT, "`seed` must be a whole number from 0 to 2^32 - 1.")
+    seed = read_seed(params.get("seed"), _SEED_BITS)
     bqm = _read_bqm(data.get("bqm"), limits)
     if reads * bqm.num_variables > _MAX_VALUES:
         detail = f"Reads times variables must be {_MAX_VALUES:,} at most."
         raise BackendFailure(SHOTS_OUT_OF_RANGE, detail)
     chosen = {name: params[name] for name in names if params.get(name) is not None}
-    return Problem(bqm, reads, secrets.randbelow(2**31) if seed is None else seed, chosen)
+    return Problem(bqm, reads, seed, chosen)
 
 
 def _read_bqm(raw: Any, limits: Limits) -> dimod.BinaryQuadraticModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack
 
 import qiskit
@@ -14,6 +14,7 @@ from qiskit.quantum_info import Statevector
 from .. import __version__
 from ..qiskit.target import build_target
 from . import failures
+from .bindings import check_bindings
 from .counts import count_pub
 from .describe import DEFAULT_INSTRUCTIONS, DEFAULT_SHOTS, describe_gates
 from .dialects import translate
@@ -71,7 +72,7 @@ class GateProfile(TypedDict, total=False):
     provider: str
     hardware_provider: str
     documentation: Mapping[str, str]
-    """`description`, `url`, `status_url`, `location`."""
+    """`description`, `url`."""
     has_states: bool
     """Whether states may be computed in place of shots, for published SDKs that ask for them."""
     deterministic: bool
@@ -112,6 +113,8 @@ class _Backend:
             raise BackendFailure(failures.INVALID_INPUT, detail)
         pubs = read_pubs(data, options, self.limits, shots_range)
         pubs = [self._prepare(pub, options, primitive) for pub in pubs]
+        for pub in pubs:
+            check_bindings(pub)
         if options.dry_run:
             return {"valid": True, "warnings": []}
         if primitive == "estimator" and estimator is not None:
@@ -141,7 +144,7 @@ class _Backend:
             circuit = self._unroll(circuit)
         if "check" in self.profile:
             self.profile["check"](circuit, options)
-        return Pub(circuit, pub.name, pub.shots, pub.shape, pub.names, pub.values, pub.observables)
+        return replace(pub, circuit=circuit)
 
     def _unroll(self, circuit: QuantumCircuit) -> QuantumCircuit:
         try:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _OWN = ("shots", "seed", "dry_run", "memory", "precision")
-_MAX_SEED = 2**63 - 1
+_MAX_SHOWN = 50
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,32 @@ def read_options(
 
     :raises BackendFailure: INVALID_INPUT, SHOTS_OUT_OF_RANGE
     """
-    unknown = sorted(set(params) - set(_OWN) - set(names))
-    if unknown:
-        known = ", ".join(sorted({*names, "seed"}))
-        detail = f"The option {unknown[0]!r} is unknown; there is {known}."
-        raise BackendFailure(INVALID_INPUT, detail)
-    seed = _read_seed(params.get("seed"))
+    refuse_unknown(params, names, _OWN)
     precision = params.get("precision")
     if precision is not None and not (_is_number(precision) and 0 < precision < 1):
         raise BackendFailure(INVALID_INPUT, "`precision` must be a number between 0 and 1.")
     return Options(
         shots=check_shots(params.get("shots", 1024), shots_range),
-        seed=secrets.randbelow(2**31) if seed is None else seed,
-        is_seeded=seed is not None,
+        seed=read_seed(params.get("seed")),
+        is_seeded=params.get("seed") is not None,
         precision=None if precision is None else float(precision),
         dry_run=params.get("dry_run") is True,
         named={name: params[name] for name in names if params.get(name) is not None},
     )
+
+
+def refuse_unknown(
+    params: dict[str, Any], names: Collection[str], silent: Collection[str] = ()
+) -> None:
+    """Returns if all options are known; those of `silent` are, and are not told of.
+
+    :raises BackendFailure: INVALID_INPUT
+    """
+    unknown = sorted(set(params) - set(names) - set(silent))
+    if unknown:
+        known = ", ".join(sorted({*names, "seed"}))
+        detail = f"The option {unknown[0][:_MAX_SHOWN]!r} is unknown; there is {known}."
+        raise BackendFailure(INVALID_INPUT, detail)
 
 
 def check_shots(shots: Any, shots_range: tuple[int, int]) -> int:
@@ -72,11 +81,16 @@ def check_shots(shots: Any, shots_range: tuple[int, int]) -> int:
     return shots
 
 
-def _read_seed(seed: Any) -> int | None:
+def read_seed(seed: Any, bits: int = 63) -> int:
+    """The seed, of so many bits; one is drawn where there is none.
+
+    :raises BackendFailure: INVALID_INPUT
+    """
     if seed is None:
-        return None
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= _MAX_SEED:
-        raise BackendFailure(INVALID_INPUT, "`seed` must be a whole number from 0 to 2^63 - 1.")
+        return secrets.randbelow(2**31)
+    if type(seed) is not int or not 0 <= seed < 2**bits:
+        detail = f"`seed` must be a whole number from 0 to 2^{bits} - 1."
+        raise BackendFailure(INVALID_INPUT, detail)
     return seed
 
 

@@ -53,17 +53,21 @@ class Pub:
         """How often it is to be run, each time with all shots."""
         return math.prod(self.shape)
 
+    def rows(self) -> Iterator[dict[str, float]]:
+        """The values of each set of parameters, by name; of a circuit without, one empty set."""
+        width = len(self.names)
+        for index in range(self.runs if width else 1):
+            row = self.values[index * width : (index + 1) * width]
+            yield dict(zip(self.names, row, strict=True))
+
     def bind(self) -> Iterator[QuantumCircuit]:
         """The circuit with each set of parameters."""
         if not self.names:
             yield from itertools.repeat(self.circuit, self.runs)
             return
         found = {parameter.name: parameter for parameter in self.circuit.parameters}
-        chosen = [found[name] for name in self.names]
-        width = len(chosen)
-        for index in range(self.runs):
-            row = self.values[index * width : (index + 1) * width]
-            yield self.circuit.assign_parameters(dict(zip(chosen, row, strict=True)))
+        for row in self.rows():
+            yield self.circuit.assign_parameters({found[name]: row[name] for name in row})
 
 
 def read_pubs(

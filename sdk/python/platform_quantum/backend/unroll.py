@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from qiskit.circuit import ControlFlowOp, ForLoopOp
 from qiskit.circuit.library import get_standard_gate_name_mapping
 
@@ -31,10 +32,18 @@ _STANDARD = {name: type(gate) for name, gate in get_standard_gate_name_mapping()
 """Gates of a fixed width, which the transpiler turns into a few others each."""
 
 
+def _is_finite(value: Any) -> bool:
+    if value.__class__ is float:
+        return math.isfinite(value)
+    if isinstance(value, (complex, np.number, np.ndarray)):
+        return bool(np.isfinite(value).all())
+    return True
+
+
 def _check_finite(instruction: Any) -> None:
     """Simulators take an infinite angle, and measure something."""
     for value in instruction.params:
-        if value.__class__ is float and not math.isfinite(value):
+        if not _is_finite(value):
             detail = f"A parameter of {instruction.name!r} is no finite number."
             raise BackendFailure(CIRCUIT_INVALID, detail)
 
@@ -64,6 +73,8 @@ class Size:
 
     def _count(self, circuit: QuantumCircuit) -> int:
         total = 0
+        if not _is_finite(circuit.global_phase):
+            raise BackendFailure(CIRCUIT_INVALID, "The phase of the circuit is no finite number.")
         for instruction in circuit.data:
             _check_finite(instruction)
             total += self._count_operation(instruction.operation)

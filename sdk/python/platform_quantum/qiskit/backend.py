@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from qiskit.circuit import QuantumCircuit
 from qiskit.providers import BackendV2, Options
 
+from ..arguments import read_count
 from ..errors import InvalidProblemError
 from ..estimate import Estimate
 from ..job_options import SETTABLE_OPTIONS, take_job_options
@@ -59,7 +61,7 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
             provider=provider,
             name=info.id,
             description=info.display_name,
-            backend_version=str(info.raw.get("version") or ""),
+            backend_version=str(info.raw.get("backend_version") or ""),
         )
         self.info = info
         self._target: Target | None = None
@@ -122,11 +124,13 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         return self._provider.api.get_backend_part(self.id, "status")
 
     def calibration(self, effective_at: datetime | None = None) -> dict[str, Any] | None:
-        """The calibration that holds, or held at a time; None: it has none."""
-        query = None if effective_at is None else {"effectiveAt": effective_at.isoformat()}
-        found: dict[str, Any] | None = self._provider.api.get_backend_part(
-            self.id, "calibration", query
-        )
+        """The calibration that its latest version has; None: it has none.
+
+        :raises InvalidProblemError: that of another time is wanted, which the platform does not keep
+        """
+        if effective_at is not None:
+            raise InvalidProblemError("The platform keeps no calibrations of earlier times.")
+        found: dict[str, Any] | None = self._provider.api.get_backend_part(self.id, "calibration")
         return found
 
     def configuration(self) -> SimpleNamespace:
@@ -228,10 +232,10 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         shots: int | None,
         options: dict[str, Any],
     ) -> Task:
-        single = isinstance(run_input, (QuantumCircuit, str))
-        circuits: list[QuantumCircuit] = [run_input] if single else list(run_input)
+        several = isinstance(run_input, Iterable) and not isinstance(run_input, (QuantumCircuit, str))
+        circuits: list[QuantumCircuit] = list(run_input) if several else [run_input]
         default = options.pop("shots")
-        count = int(default if shots is None else shots)
+        count = read_count("shots", default if shots is None else shots)
         self._check(circuits, count, options)
         for circuit in circuits:
             self._check_runnable(circuit)

@@ -15,21 +15,25 @@ if TYPE_CHECKING:
 
     from qiskit.result import Result
 
-    from ..models import Failure, LogLine
+    from ..models import Failure, JobInfo, LogLine
     from ..provider import PlatformQuantumProvider
     from ..remote_job import RemoteJob
     from .backend import PlatformBackend
 
-STATES: dict[str, JobStatus] = {
+_STATES: dict[str, JobStatus] = {
     "PENDING": JobStatus.QUEUED,
     "RUNNING": JobStatus.RUNNING,
-    "CANCELLING": JobStatus.RUNNING,
     "COMPLETED": JobStatus.DONE,
     "CANCELLED": JobStatus.CANCELLED,
     "FAILED": JobStatus.ERROR,
     "ABORTED": JobStatus.ERROR,
 }
 """States of the platform, as Qiskit has them."""
+
+
+def read_state(info: JobInfo) -> JobStatus:
+    """The state of a job, as Qiskit calls it."""
+    return _STATES.get(info.status, JobStatus.INITIALIZING)
 
 
 class PlatformJob(JobV1):  # type: ignore[misc, unused-ignore]
@@ -121,7 +125,7 @@ class PlatformJob(JobV1):  # type: ignore[misc, unused-ignore]
 
     def status(self) -> JobStatus:
         """The state at present."""
-        return STATES.get(self._remote.refresh().status, JobStatus.INITIALIZING)
+        return read_state(self._remote.refresh())
 
     def wait_for_final_state(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 from qiskit.primitives import BasePrimitiveJob, PrimitiveResult, PubResult, SamplerPubResult
 from qiskit.primitives.containers import BitArray, DataBin
 
-from .job import STATES
+from .job import read_state
 from .result import UnreadableResultError, read_register
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class PlatformPrimitiveJob(BasePrimitiveJob):  # type: ignore[misc, unused-ignor
 
     def status(self) -> JobStatus:
         """The state at present."""
-        return STATES[self._remote.refresh().status]
+        return read_state(self._remote.refresh())
 
     def done(self) -> bool:
         """Whether it has a result."""
@@ -65,7 +65,7 @@ class PlatformPrimitiveJob(BasePrimitiveJob):  # type: ignore[misc, unused-ignor
 
     def running(self) -> bool:
         """Whether the backend has begun, and not ended."""
-        return self._remote.refresh().status in ("RUNNING", "CANCELLING")
+        return self._remote.refresh().status == "RUNNING"
 
     def cancelled(self) -> bool:
         """Whether it was cancelled."""

@@ -30,7 +30,7 @@ LIMITS = Limits(circuits=3, runs=10, total_shots=5_000, operations=1_000, observ
 class Recorder:
     """Answers zeros, and notes what it was given."""
 
-    def __init__(self) -> None:
+    def __init__(self, **more: Any) -> None:
         self.calls: list[tuple[list[QuantumCircuit], int, Options]] = []
         self.run, self.describe = gate_backend(
             self.execute,
@@ -41,6 +41,7 @@ class Recorder:
             options=("method",),
             method_qubits={"wide": 6},
             estimator=lambda options: StatevectorEstimator(seed=options.seed),
+            **more,
         )
 
     def execute(
@@ -213,6 +214,38 @@ def test_broken_parameters_have_a_code(backend: Recorder, parameters: Any) -> No
     data = make_data(circuit)
     data["pubs"][0]["parameters"] = parameters
     assert backend.refuse(data).code == "INVALID_INPUT"
+
+
+@pytest.mark.parametrize("primitive", ["sampler", "estimator"])
+@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    ("compute", "value"),
+    [
+        (lambda a: 1 / a, 0.0),
+        (lambda a: 1 / a, 1e-320),
+        (lambda a: a.exp(), 1e3),
+        (lambda a: a.log(), 0.0),
+        (lambda a: a.log(), -1.0),
+        (lambda a: 1e300 * a * a, 1e300),
+    ],
+)
+def test_what_is_infinite_only_with_its_values_is_refused(
+    compute: Any, value: float, inside: bool, dry_run: bool, primitive: str
+) -> None:
+    backend = Recorder(instructions=("measure", "barrier", "if_else"))
+    circuit = QuantumCircuit(1, 1)
+    angle = Parameter("a")
+    if inside:
+        with circuit.if_test((circuit.clbits[0], 0)):
+            circuit.rz(compute(angle), 0)
+    else:
+        circuit.rz(compute(angle), 0)
+    circuit.measure(0, 0)
+    data = {**sweep(circuit, ["a"], [0.5, value]), "primitive": primitive}
+    data["pubs"][0]["observables"] = {"Z": 1}
+    failure = backend.refuse(data, dry_run=dry_run)
+    assert (failure.code, "set 1 " in failure.detail) == ("CIRCUIT_INVALID", True)
 
 
 def test_parameters_without_values_and_values_without_parameters_are_refused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import pytest
@@ -12,7 +13,7 @@ need_packages("qiskit", "qiskit_qasm3_import")
 
 from qiskit import QuantumCircuit, qasm2, qasm3  # noqa: E402
 from qiskit.circuit import Gate  # noqa: E402
-from qiskit.circuit.library import MCXGate, QFTGate  # noqa: E402
+from qiskit.circuit.library import DiagonalGate, MCXGate, QFTGate  # noqa: E402
 
 from platform_quantum.backend import BackendFailure  # noqa: E402
 from platform_quantum.backend.unroll import Size  # noqa: E402
@@ -159,6 +160,16 @@ def test_definitions_that_are_nested_too_deeply_are_refused() -> None:
     circuit = QuantumCircuit(1)
     circuit.append(gate, [0])
     assert refuse(circuit) == "CIRCUIT_TOO_LARGE"
+
+
+def test_numbers_of_matrices_and_phases_are_finite() -> None:
+    matrix = QuantumCircuit(1)
+    matrix.append(DiagonalGate([1, 1]), [0])
+    matrix.data[0].operation.params = [1.0, complex("nan")]
+    phase = QuantumCircuit(1)
+    phase.h(0)
+    phase.global_phase = math.inf
+    assert refuse(matrix) == refuse(phase) == "CIRCUIT_INVALID"
 
 
 @pytest.mark.parametrize("angle", ["9^9^9^9^9", "1e999", "-1e999"])

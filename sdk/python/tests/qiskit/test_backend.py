@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -97,6 +98,14 @@ def test_what_qiskits_primitives_call_the_seed_is_the_seed(
     assert read_body(server)["input_params"] == {"seed": 9, "method": "statevector"}
     backend.run(make_ghz(2), seed_simulator=None)
     assert read_body(server)["input_params"] == {}
+
+
+def test_a_whole_number_may_be_of_any_kind(
+    server: ScriptedServer, backend: PlatformBackend
+) -> None:
+    for shots in (1_000, 1e3, np.int64(1_000)):
+        backend.run(make_ghz(2), shots=shots)  # type: ignore[arg-type]
+        assert read_body(server)["shots"] == 1_000
 
 
 def test_options_that_were_set_hold_until_a_run_names_others(
@@ -236,10 +245,15 @@ def refused() -> dict[str, tuple[Any, dict[str, Any], str]]:
         "parameters": (unbound, {}, "angle"),
         "nothing measured": (QuantumCircuit(1), {}, "measure_all"),
         "no circuit": ("OPENQASM 3", {}, "is no circuit"),
+        "no circuit either": (5, {}, "is no circuit"),
         "none at all": ([], {}, "no circuit"),
         "too many": ([make_ghz(2)] * 4, {}, "3 circuits"),
         "no shots": (make_ghz(2), {"shots": 0}, "shots"),
         "too many shots": (make_ghz(2), {"shots": 10_001}, "10000"),
+        "half a shot": (make_ghz(2), {"shots": 1.5}, "whole number"),
+        "no number of shots": (make_ghz(2), {"shots": float("nan")}, "whole number"),
+        "shots in words": (make_ghz(2), {"shots": "many"}, "whole number"),
+        "an infinite option": (make_ghz(2), {"seed": float("inf")}, "finite"),
     }
 
 
@@ -265,6 +279,7 @@ def test_an_annealer_is_refused_with_what_to_use(
 
 def test_programs_for_older_qiskit_find_their_configuration(backend: PlatformBackend) -> None:
     configuration = backend.configuration()
+    assert configuration.backend_version == backend.backend_version == "1.2.3"
     assert (configuration.n_qubits, configuration.max_shots) == (5, 10_000)
     assert configuration.simulator
     assert configuration.coupling_map is None
@@ -302,6 +317,8 @@ def test_a_backend_without_a_calibration_is_a_target_without_errors(
     server.on("GET /quantum/backends/sim.test/calibration", Answer(204))
     backend = open_backend(server, provider, connectivity={"graph": {"0": ["1"], "1": ["0"]}})
     assert backend.calibration() is None
+    with pytest.raises(InvalidProblemError, match="earlier"):
+        backend.calibration(datetime.now(UTC))
     assert backend.target["cx"][0, 1] is None
 
 
@@ -315,14 +332,14 @@ def test_a_job_says_what_it_is_and_is_no_other_than_the_platform_says(
     job = backend.run(make_ghz(2))
     more = {"queue_position": 3, "cost": 1.5, "digest": "d"}
     path = f"GET /quantum/jobs/{JOB}"
-    states = ("PENDING", "RUNNING", "CANCELLING", "CANCELLED")
+    states = ("PENDING", "RUNNING", "NEW", "CANCELLED")
     server.on(path, *(Answer(200, describe_job(state, **more)) for state in states))
     assert job.job_id() == job.id == JOB
     assert job.backend() is backend
     assert [job.status() for _ in states] == [
         JobStatus.QUEUED,
         JobStatus.RUNNING,
-        JobStatus.RUNNING,
+        JobStatus.INITIALIZING,
         JobStatus.CANCELLED,
     ]
     assert (job.queue_position(), job.cost, job.digest, job.shots) == (3, 1.5, "d", 100)

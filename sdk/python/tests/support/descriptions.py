@@ -27,6 +27,7 @@ def describe_backend(**more: Any) -> dict[str, Any]:
         "display_name": "A test",
         "provider": "platform",
         "queue_size": 0,
+        "backend_version": "1.2.3",
         "configuration": configuration,
     }
 

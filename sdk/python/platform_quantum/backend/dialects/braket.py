@@ -8,7 +8,6 @@ exactly.
 from __future__ import annotations
 
 import math
-import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from ..failures import (
     TOO_MANY_CIRCUITS,
     BackendFailure,
 )
+from ..options import read_seed, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from ..limits import Limits
 
 FORMAT = "BRAKET_OPEN_QASM_V3"
-_OWN = ("shots", "seed", "method", "dry_run")
+_OWN = ("shots", "seed", "dry_run")
 _IGNORED = ("disable_qubit_rewiring", "memory")
-_MAX_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -57,15 +56,12 @@ class BraketRunner:
 
         :raises BackendFailure: with the code that says what is wrong
         """
-        unknown = sorted(set(params) - {*_OWN, *_IGNORED})
-        if unknown:
-            detail = f"The option {unknown[0]!r} is unknown; there is method, seed."
-            raise BackendFailure(INVALID_INPUT, detail)
+        refuse_unknown(params, ("method",), (*_OWN, *_IGNORED))
         method = params.get("method") or self.methods[0]
         if method not in self.methods:
             known = ", ".join(self.methods)
             raise BackendFailure(INVALID_INPUT, f"`method` must be one of {known}.")
-        seed = _read_seed(params.get("seed"))
+        seed = read_seed(params.get("seed"))
         shots = 0 if params.get("shots") is None else params["shots"]
         programs = [self._read(raw, shots) for raw in _list_programs(data, self.limits)]
         if sum(program.shots for program in programs) > self.limits.total_shots:
@@ -106,14 +102,6 @@ def _list_programs(data: dict[str, Any], limits: Limits) -> list[Any]:
         detail = f"The job has {len(listed)} programs, more than {limits.circuits}."
         raise BackendFailure(TOO_MANY_CIRCUITS, detail)
     return listed
-
-
-def _read_seed(seed: Any) -> int:
-    if seed is None:
-        return secrets.randbelow(2**31)
-    if type(seed) is not int or not 0 <= seed <= _MAX_SEED:
-        raise BackendFailure(INVALID_INPUT, "`seed` must be a whole number from 0 to 2^63 - 1.")
-    return seed
 
 
 def _is_finite(value: Any) -> bool:

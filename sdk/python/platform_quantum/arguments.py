@@ -1,0 +1,34 @@
+"""Arguments of calls that are easily given otherwise than they are meant."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from .errors import InvalidProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def read_count(name: str, value: Any) -> int:
+    """A whole number, which may be one of numpy, or a float such as 1e3.
+
+    :raises InvalidProblemError: it is none
+    """
+    try:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        return operator.index(value)
+    except TypeError:
+        raise InvalidProblemError(f"{name} must be a whole number, not {value!r}.") from None
+
+
+def read_tags(tags: Iterable[str] | None) -> list[str]:
+    """A list of texts.
+
+    :raises InvalidProblemError: it is a text itself, whose letters would be the tags
+    """
+    if isinstance(tags, str):
+        raise InvalidProblemError(f"tags must be a list, such as [{tags!r}].")
+    return list(tags or ())
