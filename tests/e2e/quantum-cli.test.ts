@@ -109,7 +109,7 @@ test("a job that has failed says why, and where its log is, when it is run and w
 });
 
 test("Ctrl-C ends the waiting and not the job, which has no result yet, and is cancelled twice as once", async () => {
-  const words = ["quantum", "run", circuit, "--backend", "qpu.echo", "--params", '{"sleeps": 600}'];
+  const words = ["quantum", "run", circuit, "-b", "qpu.echo", "--shots", "1", "--params", '{"sleeps": 600}'];
   const waiting = spawn(execPath, [join(REPOSITORY, "packages/cli/bin/platform.js"), ...words], {
     env: {
       ...env,
@@ -150,7 +150,7 @@ test("a start that is repeated with its key says so", async () => {
 test.each<readonly [string, readonly string[], number, string]>([
   ["a backend that there is not", ["run", "bell.qasm", "-b", "sim.none"], 1, "platform backends"],
   ["no backend", ["run", "bell.qasm"], 2, "Name the backend"],
-  ["a file that there is not", ["run", "none.qasm", "-b", "qpu.echo"], 1, "'none.qasm' does not exist"],
+  ["a file that there is not", ["run", "none.qasm", "-b", "qpu.echo"], 1, "none.qasm' does not exist"],
   ["a folder", ["run", ".", "-b", "qpu.echo"], 1, "is a folder"],
   ["options that are no JSON", ["run", "bell.qasm", "-b", "qpu.echo", "--params", "{a}"], 2, "is not JSON"],
   ["options in a list", ["run", "bell.qasm", "-b", "qpu.echo", "--params", "[]"], 2, "a JSON object"],

@@ -84,7 +84,9 @@ test("who has a bad token is advised on the place that it comes from", () => {
 });
 
 test("a folder in place of a file is said to be one, although the system does not say which it was", () => {
-  const thrown = Object.assign(new Error("EISDIR: illegal operation on a directory, read"), { code: "EISDIR" });
+  const thrown = Object.assign(new Error("EISDIR: illegal operation on a directory, read"), {
+    code: "EISDIR",
+  });
   expect(explainError(thrown, { endpoint: "http://localhost", isInterrupted: false })).toMatchObject({
     code: "FILE_ERROR",
     message: "What is to be read as a file is a folder.",

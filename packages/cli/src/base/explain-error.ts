@@ -30,7 +30,8 @@ const HINTS: Readonly<Record<string, string>> = {
     "See 'platform whoami' for the user and the organisation in use. 'platform set-context' chooses another organisation; 'platform login' makes a token that may do all that its user may.",
   SERVICE_NOT_FOUND:
     "See 'platform services' and 'platform versions' for those of this organisation, 'platform marketplace search' and 'platform marketplace show' for all that it can subscribe to, and 'platform whoami' for the organisation.",
-  BACKEND_NOT_FOUND: "'platform backends' lists those of the organisation; 'platform whoami' shows which one that is.",
+  BACKEND_NOT_FOUND:
+    "'platform backends' lists those of the organisation; 'platform whoami' shows which one that is.",
   EXECUTION_NOT_FOUND: "Jobs belong to an organisation: see 'platform whoami' for the one in use.",
   RESULT_NOT_READY: "See 'platform status <id>'.",
   INPUT_TOO_LARGE:

@@ -154,7 +154,9 @@ async function waitUntilOnline(
     if (backend.status === "ONLINE" || Date.now() > deadline) return backend;
     await pause(SECOND / 2, signal);
     if (signal.aborted)
-      throw createInterruption(`It is installed; 'platform backends show ${backendId}' says whether it runs.`);
+      throw createInterruption(
+        `It is installed; 'platform backends show ${backendId}' says whether it runs.`,
+      );
   }
 }
 

@@ -220,8 +220,7 @@ export const cancelQuantumCommand = defineCommand({
     const job = hasEnded(asked) ? asked : await waitForQuantumJob(context, quantum, asked, waiting);
     if (!hasEnded(job)) output.print(`The job is ${job.status}; its cancellation was requested.`);
     else if (job.status === "CANCELLED") output.print("The job was cancelled.");
-    else if (job.status === "COMPLETED")
-      output.print("The job was already COMPLETED; it was not cancelled.");
+    else if (job.status === "COMPLETED") output.print("The job was already COMPLETED; it was not cancelled.");
     else output.print(`The job had already ended; it was not cancelled. ${describeEnd(job)}`);
     return { json: job, succeeded: job.status !== "COMPLETED" };
   },

@@ -7,9 +7,13 @@ const build = (options: Partial<JobOptions> = {}) =>
   buildJobBody("sim.annealing", CIRCUIT, { dryRun: false, cache: false, ...options }).json;
 
 test("a body has what was chosen, and nothing else", () => {
-  expect(Object.keys(JSON.parse(build()) as object).toSorted()).toEqual(
-    ["backend_id", "input", "input_format", "input_params", "sdk_provider"],
-  );
+  expect(Object.keys(JSON.parse(build()) as object).toSorted()).toEqual([
+    "backend_id",
+    "input",
+    "input_format",
+    "input_params",
+    "sdk_provider",
+  ]);
   expect(JSON.parse(build({ tags: "a, b", shots: 5, dryRun: true, session: "s" }))).toMatchObject({
     tags: ["a", "b"],
     shots: 5,

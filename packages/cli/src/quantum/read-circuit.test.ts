@@ -41,13 +41,17 @@ test("the format is that of the content", async () => {
 test("a file of QPY may be larger than what is sent of it", async () => {
   const large = Buffer.concat([Buffer.from("QISKIT"), Buffer.alloc(3_000_000)]);
   expect((await read("large.qpy", large)).inputText.length).toBeLessThan(10_000);
-  await expect(read("random.qpy", Buffer.concat([Buffer.from("QISKIT"), randomBytes(1_100_000)]))).rejects.toMatchObject({
+  await expect(
+    read("random.qpy", Buffer.concat([Buffer.from("QISKIT"), randomBytes(1_100_000)])),
+  ).rejects.toMatchObject({
     code: "INPUT_TOO_LARGE",
   });
 });
 
 test("many comments in front of no circuit are read in no time", async () => {
-  await expect(read("comments.qasm", "/* a */ ".repeat(10_000))).rejects.toMatchObject({ code: "INVALID_FILE" });
+  await expect(read("comments.qasm", "/* a */ ".repeat(10_000))).rejects.toMatchObject({
+    code: "INVALID_FILE",
+  });
 });
 
 test("what is no circuit is said to be none", async () => {

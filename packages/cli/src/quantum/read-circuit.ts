@@ -52,7 +52,8 @@ function parseCircuit(path: string, content: Buffer): ReadCircuit {
 /** No pattern: many comments can be read as one in ever more ways. */
 function skipComments(text: string): string {
   let rest = text.trimStart();
-  for (let end = findCommentEnd(rest); end > 0; end = findCommentEnd(rest)) rest = rest.slice(end).trimStart();
+  for (let end = findCommentEnd(rest); end > 0; end = findCommentEnd(rest))
+    rest = rest.slice(end).trimStart();
   return rest;
 }
 

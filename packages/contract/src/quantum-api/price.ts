@@ -20,6 +20,7 @@ export const GivenAmount = (description: string) =>
       Type.String({
         pattern: `^(0|[1-9][0-9]{0,8})([.][0-9]{1,${AMOUNT_DECIMALS}})?$`,
         examples: ["0.0025"],
+        description: "a decimal number of nine digits behind the point at most, such as 0.0025",
       }),
       Type.Number({ minimum: 0, maximum: 999_999_999 }),
     ],

@@ -5,7 +5,7 @@ import type { FieldError } from "@platform/contract/problems";
 export function describeSchemaFaults(errors: readonly ErrorObject[]): readonly FieldError[] {
   const choices = collectChoices(errors);
   const faults = errors.filter((error) => error.keyword !== "anyOf" && !choices.has(error.instancePath));
-  const described = faults.map(describeFault);
+  const described = joinTypes(errors, faults).map(describeFault);
   for (const [path, allowed] of choices) {
     const value = errors.find((error) => error.instancePath === path)?.data;
     described.push({
@@ -19,14 +19,34 @@ export function describeSchemaFaults(errors: readonly ErrorObject[]): readonly F
 /** A union of literals fails once per literal and once as a whole, which is reported as one. */
 function collectChoices(errors: readonly ErrorObject[]): ReadonlyMap<string, readonly unknown[]> {
   const choices = new Map<string, unknown[]>();
-  for (const error of errors) {
-    if (error.keyword !== "anyOf" && error.keyword !== "const") continue;
-    const allowed = choices.get(error.instancePath) ?? [];
-    if (error.keyword === "const") allowed.push(error.params["allowedValue"]);
-    choices.set(error.instancePath, allowed);
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword !== "const") continue;
+    choices.set(instancePath, [...(choices.get(instancePath) ?? []), params["allowedValue"]]);
   }
   return choices;
 }
+
+/**
+ * A union of types fails once per type and once as a whole. Where the value has one of the types, what else is wrong with it is what matters; else
+ * the types are named at once, null only where there is no other.
+ */
+function joinTypes(errors: readonly ErrorObject[], faults: readonly ErrorObject[]): readonly ErrorObject[] {
+  const unions = new Set(
+    errors.flatMap(({ keyword, instancePath }) => (keyword === "anyOf" ? [instancePath] : [])),
+  );
+  const isType = ({ keyword, instancePath }: ErrorObject) => keyword === "type" && unions.has(instancePath);
+  return faults.flatMap((fault) => {
+    if (!isType(fault)) return [fault];
+    const same = faults.filter(({ instancePath }) => isAt(instancePath, fault.instancePath));
+    const types = same.filter((other) => isType(other) && other.instancePath === fault.instancePath);
+    if (types.length < same.length || types[0] !== fault) return [];
+    const names = types.map(({ params }) => String(params["type"]));
+    const shown = names.filter((name) => name !== "null");
+    return [{ ...fault, params: { type: (shown.length === 0 ? names : shown).join(" or ") } }];
+  });
+}
+
+const isAt = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
 
 function describeFault(error: ErrorObject): FieldError {
   const name = getName(error.instancePath);

@@ -50,3 +50,26 @@ test.each<readonly [string, string, string]>([
 ])("%s is refused", (_what, text, code) => {
   expect(() => readJobRequest(Buffer.from(text))).toThrow(expect.objectContaining({ code }) as Error);
 });
+
+test.each<readonly [string, string, RegExp]>([
+  [
+    "a name that is too long",
+    `"name":"${"x".repeat(201)}"`,
+    /^name must NOT have more than 200 characters, not "x+\.\.\.\.$/u,
+  ],
+  ["a name that is no text", '"name":5', /^name must be of type string, not number\.$/u],
+  ["an empty tag", '"tags":["a",""]', /^tags\.1 must NOT have fewer than 1 characters, not ""\.$/u],
+  [
+    "an amount below nothing",
+    '"max_cost":"-1"',
+    /^max_cost cannot be "-1"; expected: a decimal number .*\.$/u,
+  ],
+  [
+    "an amount that is none",
+    '"max_cost":true',
+    /^max_cost must be of type string or number, not boolean\.$/u,
+  ],
+])("%s is refused by what it has to be", (_what, member, message) => {
+  const text = `{"backend_id":"a","input_format":"b","input":1,${member}}`;
+  expect(() => readJobRequest(Buffer.from(text))).toThrow(message);
+});

@@ -132,9 +132,7 @@ describe("with the cookie of a session", () => {
     expect(await withSession("POST /jobs", headers, JOB)).toBe(403);
     expect(await withSession(`DELETE /jobs/${String(body["id"])}`, headers)).toBe(403);
     expect(await count()).toBe(before);
-    expect((await call(scene.provider, `GET /jobs/${String(body["id"])}`)).body["status"]).toBe(
-      "PENDING",
-    );
+    expect((await call(scene.provider, `GET /jobs/${String(body["id"])}`)).body["status"]).toBe("PENDING");
   });
 
   test("a body that a form can send is refused", async () => {
@@ -227,8 +225,12 @@ test("a backend is what the latest live version says", async () => {
 test("published clients get no annealer, which they cannot read, and of others all that they require", async () => {
   const user = await createTestUser(scene.instance);
   await scene.createBackend(user, "sim.gates");
-  const { qubit_count: _count, gates: _gates, connectivity: _graph, ...configuration } =
-    TEST_DESCRIPTION.configuration;
+  const {
+    qubit_count: _count,
+    gates: _gates,
+    connectivity: _graph,
+    ...configuration
+  } = TEST_DESCRIPTION.configuration;
   await scene.createBackend(user, "sim.anneals", { type: "ANNEALER", configuration });
   const list = async (query: string) => (await call(user, `GET /backends${query}`)).body;
   expect(await list("")).toMatchObject([{ id: "sim.anneals" }, { id: "sim.gates" }]);

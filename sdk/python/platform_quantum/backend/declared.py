@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import openqasm3
 from qiskit_qasm3_import.converter import ConvertVisitor
 
-from .failures import CIRCUIT_TOO_LARGE, BackendFailure
+from .failures import CIRCUIT_INVALID, CIRCUIT_TOO_LARGE, BackendFailure
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
 
 MAX_BITS = 1_000_000
+_MAX_SHOWN = 50
 
 _COMMENT = re.compile(r"//[^\n]*")
 _SIZE = re.compile(r"\[\s*(\d+)\s*\]")
@@ -59,7 +60,23 @@ class _Reader(ConvertVisitor):  # type: ignore[misc, unused-ignore]
 def read_qasm3(text: str) -> QuantumCircuit:
     """The circuit of a text in OpenQASM 3.
 
-    :raises BackendFailure: CIRCUIT_TOO_LARGE
+    :raises BackendFailure: CIRCUIT_TOO_LARGE, CIRCUIT_INVALID
     """
-    circuit: QuantumCircuit = _Reader().convert(openqasm3.parse(text)).circuit
+    try:
+        program = openqasm3.parse(text)
+    except openqasm3.parser.QASM3ParsingError as error:
+        # Its text is empty.
+        raise BackendFailure(CIRCUIT_INVALID, _describe_place(error)) from None
+    circuit: QuantumCircuit = _Reader().convert(program).circuit
     return circuit
+
+
+def _describe_place(error: Exception) -> str:
+    """Where a text is no OpenQASM 3, as far as its parser says."""
+    cause = error.__cause__
+    token = getattr(cause.args[0], "offendingToken", None) if cause and cause.args else None
+    detail = "The circuit is not valid OPEN_QASM_V3"
+    if token is None:
+        return f"{detail}: {error or 'its parser does not say where'}."
+    place = f"line {token.line}, column {token.column + 1}"
+    return f"{detail}: {str(token.text)[:_MAX_SHOWN]!r} is not expected in {place}."

@@ -227,3 +227,19 @@ def test_registers_of_a_circuit_are_not_taken_for_more_than_they_are() -> None:
     text = "OPENQASM 2.0; qreg q[3]; // qreg r[1000000000];\n creg c[3]; measure q -> c;"
     assert decode(text, QASM2).num_qubits == 3
     assert decode(f"{HEAD3} qubit[1 + 2] q; h q;", QASM3).num_qubits == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("OPENQASM 3.0; this is nonsense", "'nonsense' is not expected in line 1, column 23"),
+        ("OPENQASM 3.0;\nqubit q;\nh q[0", "line 3, column 6"),
+        ("OPENQASM 3.0; @@@", "line 1"),
+        ("OPENQASM 3.0; \x00", "OPEN_QASM_V3"),
+    ],
+)
+def test_it_is_said_where_a_text_is_no_openqasm_3(text: str, place: str) -> None:
+    with pytest.raises(BackendFailure) as raised:
+        Decoder(QASM3, Limits()).decode(text)
+    assert raised.value.code == "CIRCUIT_INVALID"
+    assert place in raised.value.detail
