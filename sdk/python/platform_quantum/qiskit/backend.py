@@ -126,7 +126,7 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
     def calibration(self, effective_at: datetime | None = None) -> dict[str, Any] | None:
         """The calibration that its latest version has; None: it has none.
 
-        :raises InvalidProblemError: that of another time is wanted, which the platform does not keep
+        :raises InvalidProblemError: that of another time is wanted: the platform keeps none
         """
         if effective_at is not None:
             raise InvalidProblemError("The platform keeps no calibrations of earlier times.")
@@ -232,8 +232,8 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         shots: int | None,
         options: dict[str, Any],
     ) -> Task:
-        several = isinstance(run_input, Iterable) and not isinstance(run_input, (QuantumCircuit, str))
-        circuits: list[QuantumCircuit] = list(run_input) if several else [run_input]
+        alone = isinstance(run_input, (QuantumCircuit, str)) or not isinstance(run_input, Iterable)
+        circuits: list[QuantumCircuit] = [run_input] if alone else list(run_input)
         default = options.pop("shots")
         count = read_count("shots", default if shots is None else shots)
         self._check(circuits, count, options)
