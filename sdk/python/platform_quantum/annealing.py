@@ -11,6 +11,7 @@ need("dimod", "annealing")
 
 import dimod  # noqa: E402 (says first how to install it)
 
+from .arguments import read_count  # noqa: E402
 from .estimate import Estimate  # noqa: E402
 from .job_options import JOB_OPTIONS, take_job_options  # noqa: E402
 from .provider import PlatformQuantumProvider  # noqa: E402
@@ -102,7 +103,7 @@ class PlatformSampler(dimod.Sampler):  # type: ignore[misc, unused-ignore]
         named = {name: value for name, value in given.items() if value is not None}
         body = {
             "backend_id": self._info.id,
-            "shots": int(named.pop(_SENT_AS_SHOTS, 1)),
+            "shots": read_count(_SENT_AS_SHOTS, named.pop(_SENT_AS_SHOTS, 1)),
             "input": {"bqm": bqm.to_serializable()},
             "input_format": BQM,
             "input_params": named,

@@ -6,6 +6,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, urlsplit
 
+from .arguments import read_id
 from .http_client import FOREVER, HttpClient, Request
 from .models import BackendInfo, JobInfo, LogLine
 
@@ -130,7 +131,7 @@ def _job_path(job_id: str, *parts: str) -> str:
 
 
 def _quote(name: str) -> str:
-    return quote(name, "")
+    return quote(read_id(name), "")
 
 
 def _read_cursor(link: str) -> str | None:

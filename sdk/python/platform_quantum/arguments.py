@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,28 @@ def read_count(name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise InvalidProblemError(f"{name} must be a whole number, not {value!r}.") from None
+
+
+def read_seconds(name: str, value: Any) -> float:
+    """For how long to wait, at most; None: for ever.
+
+    :raises InvalidProblemError: it is no number
+    """
+    if value is None:
+        return math.inf
+    if isinstance(value, str) or not hasattr(value, "__float__") or math.isnan(value):
+        raise InvalidProblemError(f"{name} must be a number of seconds, not {value!r}.")
+    return float(value)
+
+
+def read_id(name: Any) -> str:
+    """An id as it can stand in a path.
+
+    :raises InvalidProblemError: it is no text, or would be another path
+    """
+    if not isinstance(name, str) or name in ("", ".", ".."):
+        raise InvalidProblemError(f"An id is a text of letters and digits, not {name!r}.")
+    return name
 
 
 def read_tags(tags: Iterable[str] | None) -> list[str]:

@@ -17,6 +17,7 @@ from braket.devices import Device  # noqa: E402
 from braket.ir.openqasm import Program  # noqa: E402
 from braket.schema_common import BraketSchemaBase  # noqa: E402
 
+from .arguments import read_count  # noqa: E402
 from .braket_task import PlatformBraketBatch, PlatformBraketTask  # noqa: E402
 from .estimate import Estimate  # noqa: E402
 from .job_options import take_job_options  # noqa: E402
@@ -150,7 +151,7 @@ class PlatformBraketDevice(Device):  # type: ignore[misc, unused-ignore]
 
     def _choose_shots(self, shots: int | None) -> int:
         chosen = 0 if self._info.type == "SIMULATOR" else _DEFAULT_SHOTS_QPU
-        count = chosen if shots is None else int(shots)
+        count = chosen if shots is None else read_count("shots", shots)
         most = (self._info.configuration.get("shots_range") or {}).get("max")
         if count < 0 or (most is not None and count > most):
             raise InvalidProblemError(f"{self._info.id} takes 0 to {most} shots, not {count}.")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from .errors import InvalidProblemError
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -45,5 +47,14 @@ def read_amount(text: str | None) -> Decimal | None:
 
 
 def write_amount(amount: Decimal | float | str) -> str:
-    """The same the other way; of a float its shortest text counts."""
-    return format(Decimal(str(amount)), "f")
+    """The same the other way; of a float its shortest text counts.
+
+    :raises InvalidProblemError: it is no amount
+    """
+    try:
+        found = Decimal(str(amount))
+    except ArithmeticError:
+        found = Decimal("NaN")
+    if not found.is_finite() or found < 0:
+        raise InvalidProblemError(f"An amount is a number that is not negative, not {amount!r}.")
+    return format(found, "f")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .arguments import read_tags
 from .errors import InvalidProblemError
 from .estimate import write_amount
 
@@ -37,7 +38,7 @@ def take_job_options(options: dict[str, Any], dry_run: bool = False) -> JobOptio
     own = {name: options.pop(name, None) for name in JOB_OPTIONS}
     body = {
         "name": own["name"],
-        "tags": list(own["tags"] or []),
+        "tags": read_tags(own["tags"]),
         "session_id": getattr(own["session"], "id", own["session"]),
         "max_cost": None if own["max_cost"] is None else write_amount(own["max_cost"]),
         "cache": own["cache"] or None,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .api import QuantumApi
-from .arguments import read_tags
+from .arguments import read_count, read_tags
 from .credentials import find_credentials
 from .errors import BackendNotFoundError
 from .needs import need
@@ -92,22 +92,23 @@ class PlatformQuantumProvider:
 
         `tags`: those that have each of these. `created_after` without a zone is local time.
         """
+        most = None if limit is None else read_count("limit", limit)
         query: dict[str, Any] = {
             "backendId": backend,
             "status": status,
             "tag": None if tags is None else read_tags(tags),
             "createdAfter": None if created_after is None else _format_time(created_after),
         }
-        for count, info in enumerate(self._list_infos(query, limit), 1):
+        for count, info in enumerate(self._list_infos(query, most), 1):
             yield self._to_job(info)
-            if count == limit:
+            if count == most:
                 return
 
     def _list_infos(self, query: dict[str, Any], limit: int | None) -> Iterator[JobInfo]:
         size = _PAGE if limit is None else max(1, min(limit, _PAGE))
         seen: set[str] = set()
         page = 0
-        is_last = limit == 0
+        is_last = limit is not None and limit <= 0
         while not is_last:
             jobs, is_last = self.api.list_jobs({**query, "page": page, "size": size})
             for info in jobs:

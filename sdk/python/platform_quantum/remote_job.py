@@ -6,9 +6,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from .api import MAX_WAIT_SECONDS
+from .arguments import read_seconds
 from .errors import JobCancelledError, JobFailedError, JobTimeoutError
 from .estimate import read_amount
-from .http_client import FOREVER, OutOfTime
+from .http_client import OutOfTime
 from .models import Failure, JobInfo, LogLine, read_failure
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class RemoteJob:
 
         :raises JobTimeoutError: it has not ended within `timeout` seconds; it goes on
         """
-        until = FOREVER if timeout is None else time.monotonic() + timeout
+        until = time.monotonic() + read_seconds("timeout", timeout)
         early = 0
         while not self._info.is_final:
             left = until - time.monotonic()
@@ -95,7 +96,7 @@ class RemoteJob:
         :raises JobCancelledError: it was cancelled
         :raises JobTimeoutError: it has not ended within `timeout` seconds
         """
-        until = FOREVER if timeout is None else time.monotonic() + timeout
+        until = time.monotonic() + read_seconds("timeout", timeout)
         info = self.wait(timeout)
         if info.status != "COMPLETED":
             failure = self.failure() or Failure(info.status, "The platform gave no reason.")

@@ -10,6 +10,7 @@ from qiskit.primitives.containers.estimator_pub import EstimatorPub
 from qiskit.primitives.containers.sampler_pub import SamplerPub
 
 from .. import samples
+from ..arguments import read_count
 from ..errors import InvalidProblemError
 from ..remote_job import RemoteJob
 from ..session import Session
@@ -68,7 +69,7 @@ class SamplerV2(BaseSamplerV2):  # type: ignore[misc, unused-ignore]
             "sampler",
             [pub.circuit for pub in listed],
             [_encode(pub, {} if pub.shots is None else {"shots": pub.shots}) for pub in listed],
-            int(shots or default),
+            read_count("shots", shots or default),
         )
         for pub in listed:
             if not pub.circuit.cregs:

@@ -51,6 +51,8 @@ def choose_transport(info: BackendInfo, wanted: Transport = "auto") -> Chosen:
 
     :raises InvalidProblemError: there is none, or not the one that is wanted
     """
+    if wanted != "auto" and wanted not in _BY_NAME:
+        raise InvalidProblemError(f"transport must be auto, {', '.join(_BY_NAME)}, not {wanted!r}.")
     known = info.formats or [QASM3]
     candidates = list(_BY_NAME.values()) if wanted == "auto" else [_BY_NAME[wanted]]
     for name in candidates:

@@ -253,6 +253,11 @@ def refused() -> dict[str, tuple[Any, dict[str, Any], str]]:
         "half a shot": (make_ghz(2), {"shots": 1.5}, "whole number"),
         "no number of shots": (make_ghz(2), {"shots": float("nan")}, "whole number"),
         "shots in words": (make_ghz(2), {"shots": "many"}, "whole number"),
+        "a tag alone": (make_ghz(2), {"tags": "bell"}, "tags must be a list"),
+        "a cost in words": (make_ghz(2), {"max_cost": "much"}, "An amount"),
+        "a cost below nothing": (make_ghz(2), {"max_cost": -1}, "An amount"),
+        "a cost that is none": (make_ghz(2), {"max_cost": float("nan")}, "An amount"),
+        "no transport": (make_ghz(2), {"transport": "post"}, "transport must be"),
         "an infinite option": (make_ghz(2), {"seed": float("inf")}, "finite"),
     }
 
@@ -266,6 +271,22 @@ def test_what_would_be_refused_is_not_sent(
     with pytest.raises(InvalidProblemError, match=reason):
         backend.run(circuits, **options)
     assert len(server.asked) == before
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", None, 5])
+def test_what_is_no_id_is_refused_and_asks_for_nothing(
+    server: ScriptedServer, provider: PlatformQuantumProvider, name: Any
+) -> None:
+    for ask in (provider.get_backend, provider.retrieve_job):
+        with pytest.raises(InvalidProblemError, match="An id is a text"):
+            ask(name)
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), "1", []])
+def test_a_time_that_is_none_is_not_waited_for(backend: PlatformBackend, timeout: Any) -> None:
+    with pytest.raises(InvalidProblemError, match="number of seconds"):
+        backend.run(make_ghz(2)).result(timeout)
 
 
 def test_an_annealer_is_refused_with_what_to_use(
@@ -370,7 +391,7 @@ def test_a_limit_bounds_what_is_fetched(
     jobs = [{**describe_job("COMPLETED"), "id": f"{n}"} for n in range(3)]
     server.on("GET /quantum/jobs", Answer(200, {"content": jobs, "last": False}))
     assert len(list(provider.jobs(limit=2))) == 2
-    assert list(provider.jobs(limit=0)) == []
+    assert list(provider.jobs(limit=0)) == list(provider.jobs(limit=-1)) == []
     assert len(server.asked) == 1
 
 
