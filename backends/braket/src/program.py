@@ -31,6 +31,7 @@ from platform_quantum.backend import (
     check_nesting,
     gate_backend,
 )
+from platform_quantum.backend.braket_gates import TO_BRAKET
 
 FORMAT = "BRAKET_OPEN_QASM_V3"
 QUBITS = 22
@@ -42,27 +43,6 @@ LIMITS = Limits(circuits=100, operations=100_000, total_shots=1_000_000)
 RESULT_QUBITS = {"statevector": 16, "densitymatrix": 8, "probability": 16}
 """A state of 16 qubits has about 2.6 MB of JSON."""
 NOISE = "#pragma braket noise"
-
-GATES = {
-    **{name: name for name in ("h", "x", "y", "z", "s", "t", "rx", "ry", "rz")},
-    **{name: name for name in ("cy", "cz", "swap", "iswap", "ecr", "cswap")},
-    "sdg": "si",
-    "tdg": "ti",
-    "sx": "v",
-    "sxdg": "vi",
-    "id": "i",
-    "p": "phaseshift",
-    "r": "prx",
-    "u": "U",
-    "cx": "cnot",
-    "cp": "cphaseshift",
-    "csx": "cv",
-    "ccx": "ccnot",
-    "rxx": "xx",
-    "ryy": "yy",
-    "rzz": "zz",
-}
-"""Names of Qiskit, and what Braket calls the same gates."""
 
 # The functions of numpy for states of every size.
 linalg_utils._QUBIT_THRESHOLD = 10**9
@@ -283,7 +263,7 @@ def translate(circuit):
             measured.append((places[0], circuit.find_bit(instruction.clbits[0]).index))
         elif name not in ("barrier", "delay"):
             angles = [float(angle) for angle in instruction.operation.params]
-            gate = BRAKET_GATES[GATES[name]]
+            gate = BRAKET_GATES[TO_BRAKET[name]]
             operations.append(gate(places, *angles, ctrl_modifiers=[], power=1))
     return operations, measured
 
@@ -291,7 +271,7 @@ def translate(circuit):
 run_circuits, describe_circuits = gate_backend(
     execute,
     qubits=QUBITS,
-    gates=tuple(GATES),
+    gates=tuple(TO_BRAKET),
     instructions=("measure", "delay", "barrier"),
     method_qubits=METHOD_QUBITS,
     options=("method",),

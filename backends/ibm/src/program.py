@@ -1,16 +1,18 @@
 """qpu.ibm: a device of IBM Quantum, by qiskit-ibm-runtime.
 
 The variables IBM_QUANTUM_TOKEN (a secret) and IBM_QUANTUM_DEVICE say whose account and which
-device; IBM_QUANTUM_INSTANCE, where there is one, which instance is billed.
+device; IBM_QUANTUM_INSTANCE, where there is one, which instance is billed;
+IBM_QUANTUM_PRICE what jobs cost.
 """
 
 import functools
 import os
 
 from qiskit_ibm_runtime import QiskitRuntimeService, SamplerV2
-from qiskit_ibm_runtime.exceptions import IBMNotAuthorizedError, IBMRuntimeError
+from qiskit_ibm_runtime.exceptions import IBMNotAuthorizedError
 
 from platform_quantum.backend import BackendFailure, external
+from platform_quantum.backend.adapters import read_price, read_setting, refusals
 from platform_quantum.backend.device import fit, read_target
 from platform_quantum.backend.failures import describe_error
 
@@ -22,20 +24,21 @@ MAX_CIRCUITS = 100
 def connect():
     return QiskitRuntimeService(
         channel="ibm_quantum_platform",
-        token=os.environ["IBM_QUANTUM_TOKEN"],
+        token=read_setting("IBM_QUANTUM_TOKEN"),
         instance=os.environ.get("IBM_QUANTUM_INSTANCE"),
     )
 
 
 @functools.cache
 def find_device():
-    return connect().backend(os.environ["IBM_QUANTUM_DEVICE"])
+    return connect().backend(read_setting("IBM_QUANTUM_DEVICE"))
 
 
 def read_profile():
     device = find_device()
     return {
         **read_target(device.target),
+        **read_price("IBM_QUANTUM_PRICE"),
         "shots": (1, 100_000),
         "limits": {"circuits": MAX_CIRCUITS, "runs": MAX_CIRCUITS},
         "technology": "superconducting",
@@ -47,28 +50,14 @@ def read_profile():
 
 def submit(job):
     device = find_device()
-    pubs = [(fit(one, device.target), None, one["shots"]) for one in job.circuits]
+    pubs = [(fit(one, device), None, one["shots"]) for one in job.circuits]
     sampler = SamplerV2(mode=device)
     sampler.options.environment.job_tags = [job.tag]
     try:
-        return sampler.run(pubs).job_id()
+        with refusals():
+            return sampler.run(pubs).job_id()
     except IBMNotAuthorizedError as error:
         raise BackendFailure("VENDOR_REJECTED", describe_error(error)) from None
-    except IBMRuntimeError as error:
-        # An answer that says no. Without one, the job may be there all the same.
-        if 400 <= read_status(error) < 500:
-            raise BackendFailure("VENDOR_REJECTED", describe_error(error)) from None
-        raise
-
-
-def read_status(error):
-    """The HTTP status of the request that has failed; 0: it had no answer."""
-    while error is not None:
-        status = getattr(error, "status_code", 0)
-        if isinstance(status, int) and status > 0:
-            return status
-        error = error.__cause__ or error.__context__
-    return 0
 
 
 def poll(job_id):

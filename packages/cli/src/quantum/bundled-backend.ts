@@ -22,6 +22,21 @@ export const BUNDLED_BACKENDS = [
     id: "qpu.ibm",
     text: "a device of IBM Quantum; it needs the secret IBM_QUANTUM_TOKEN and the variable IBM_QUANTUM_DEVICE of the organisation",
   },
+  {
+    name: "iqm",
+    id: "qpu.iqm",
+    text: "a quantum computer of IQM; it needs the secret IQM_TOKEN and the variable IQM_QUANTUM_COMPUTER",
+  },
+  {
+    name: "braket-qpu",
+    id: "qpu.braket",
+    text: "a device of Amazon Braket; it needs the secrets AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and the variables BRAKET_DEVICE and BRAKET_BUCKET",
+  },
+  {
+    name: "aqt",
+    id: "qpu.aqt",
+    text: "a device of Alpine Quantum Technologies; it needs the secrets AQT_CLIENT_ID and AQT_CLIENT_SECRET and the variables AQT_WORKSPACE and AQT_RESOURCE",
+  },
 ] as const;
 
 /** What of Python's package is no part of a backend. */

@@ -2,6 +2,10 @@
 
 A circuit is `{"name", "shots", "qubits", "bits", "operations"}`, an operation
 `[name, parameters, qubits, bits]`: names as Qiskit has them, indices, and numbers.
+
+What was measured of one is `{"counts": {"001": 4}}`, the first bit last, or all shots:
+`{"memory": ["0x1", ...]}`, or `{"measured": ["100", ...]}` with the values of qubits at the end,
+those that `qubits` lists; without it all of them in their order.
 """
 
 from __future__ import annotations
@@ -17,6 +21,11 @@ if TYPE_CHECKING:
     from qiskit import QuantumCircuit
 
     from .options import Options
+
+_INSTRUCTIONS = ("measure", "reset", "delay")
+_MAX_QUBITS = 10_000
+_MAX_SHOTS = 10_000_000
+_DIGITS = {"0": 0, "1": 1}
 
 
 def prepare(
@@ -46,22 +55,20 @@ def finish(
     profile: dict[str, Any],
     outputs: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """The result of the job, of what was measured."""
+    """The result of the job, of what was measured.
+
+    The profile counts for nothing but its limits: a device may have changed since the job was
+    submitted, and what it has measured is what was asked for.
+    """
     from .gate import gate_backend
-    from .registers import pack_memory
 
     waiting = list(outputs)
 
     def hand_out(circuits: list[QuantumCircuit], _shots: int, _options: Options) -> list[Any]:
         taken, waiting[:] = waiting[: len(circuits)], waiting[len(circuits) :]
-        return [
-            pack_memory(output["memory"], circuit.num_clbits)
-            if "memory" in output
-            else output["counts"]
-            for output, circuit in zip(taken, circuits, strict=True)
-        ]
+        return [_read_output(output, one) for output, one in zip(taken, circuits, strict=True)]
 
-    run, _ = gate_backend(hand_out, **_read_profile(profile))
+    run, _ = gate_backend(hand_out, **_read_profile(_relax(profile, params)))
     try:
         answer = run(data, params)
     except BackendFailure:
@@ -72,6 +79,66 @@ def finish(
     if waiting:
         raise BackendFailure(VENDOR_ERROR, f"The vendor has measured {len(outputs)} circuits.")
     return answer
+
+
+def _relax(profile: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """A device that has everything."""
+    from qiskit.circuit.library import get_standard_gate_name_mapping
+
+    limits = {"limits": profile["limits"]} if "limits" in profile else {}
+    gates = [name for name in get_standard_gate_name_mapping() if name not in _INSTRUCTIONS]
+    return {
+        "qubits": _MAX_QUBITS,
+        "gates": gates,
+        "shots": [1, _MAX_SHOTS],
+        "options": list(params),
+        **limits,
+    }
+
+
+def _read_output(output: Mapping[str, Any], circuit: QuantumCircuit) -> Any:
+    from .registers import pack_memory
+
+    if "memory" in output:
+        return pack_memory(output["memory"], circuit.num_clbits)
+    if "measured" not in output:
+        return output["counts"]
+    places = read_measurements(
+        [
+            [
+                one.operation.name,
+                [],
+                [circuit.find_bit(bit).index for bit in one.qubits],
+                [circuit.find_bit(bit).index for bit in one.clbits],
+            ]
+            for one in circuit.data
+        ]
+    )
+    listed = output.get("qubits", range(circuit.num_qubits))
+    columns = {int(qubit): column for column, qubit in enumerate(listed)}
+    chosen = [(1 << bit, columns[qubit]) for bit, qubit in places.items()]
+    memory = [
+        hex(sum(value for value, column in chosen if _DIGITS[shot[column]]))
+        for shot in output["measured"]
+    ]
+    return pack_memory(memory, circuit.num_clbits)
+
+
+def read_measurements(operations: Sequence[Sequence[Any]]) -> dict[int, int]:
+    """Bits, and which qubit each tells, for vendors that measure at the end of a circuit only.
+
+    :raises BackendFailure: GATE_UNSUPPORTED, where a qubit is used after its measurement
+    """
+    found: dict[int, int] = {}
+    measured: set[int] = set()
+    for name, _, qubits, bits in operations:
+        if name == "measure":
+            found[bits[0]] = qubits[0]
+            measured.add(qubits[0])
+        elif name != "barrier" and not measured.isdisjoint(qubits):
+            detail = "The vendor measures at the end of a circuit: a qubit is used after that."
+            raise BackendFailure(GATE_UNSUPPORTED, detail)
+    return found
 
 
 def describe(profile: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qiskit import QuantumCircuit
+    from qiskit.providers import BackendV2
     from qiskit.transpiler import Target
 
 _INSTRUCTIONS = ("measure", "reset", "delay")
@@ -64,18 +65,31 @@ def _read_calibration(target: Target, names: list[str]) -> dict[str, Any]:
     return {"qubits": qubits, "gates": gates}
 
 
-def fit(circuit: Mapping[str, Any], target: Target) -> QuantumCircuit:
+def fit(
+    circuit: Mapping[str, Any], device: BackendV2, target: Target | None = None
+) -> QuantumCircuit:
     """The circuit for the device: as it is, where the device has all of it in these places.
+
+    `target` is what it really has, where that is less than what it lets the transpiler use.
 
     :raises BackendFailure: GATE_UNSUPPORTED
     """
+    there = device.target if target is None else target
     made = to_qiskit(circuit)
-    if all(_is_there(target, operation) for operation in circuit["operations"]):
+    if all(_is_there(there, operation) for operation in circuit["operations"]):
         return made
+    return compile_for(made, device)
+
+
+def compile_for(circuit: QuantumCircuit, device: BackendV2) -> QuantumCircuit:
+    """The circuit with the gates of the device, where it has them.
+
+    :raises BackendFailure: GATE_UNSUPPORTED
+    """
     try:
-        return transpile(made, target=target, optimization_level=_EASY_LEVEL)
+        return transpile(circuit, backend=device, optimization_level=_EASY_LEVEL)
     except Exception as error:
-        detail = f"The circuit {made.name!r} does not fit the device: {describe_error(error)}"
+        detail = f"The circuit {circuit.name!r} does not fit the device: {describe_error(error)}"
         raise BackendFailure(GATE_UNSUPPORTED, detail) from None
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import selectors
 import subprocess
 import sys
 import time
-from typing import Any
+from typing import IO, Any
 
 from .failures import CIRCUIT_INVALID, BackendFailure
 
@@ -33,42 +34,56 @@ def call_apart(module: str, function: str, given: dict[str, Any]) -> Any:
     """What the function of the module returns for these arguments. All of it is JSON.
 
     :raises BackendFailure: that of the function; CIRCUIT_INVALID where the interpreter has ended
+        without an answer, or has none in time
     """
     paths = json.dumps([os.path.abspath(path) for path in sys.path])
     command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, paths, module, function]
-    _hide(True)
+    text = json.dumps(given).encode("ascii")
+    _hide()
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={}, close_fds=True
+    )
     try:
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={}, close_fds=True
-        )
-        try:
-            text = _exchange(process, json.dumps(given).encode("ascii"))
-        finally:
-            process.kill()
-            process.wait()
+        answer = _exchange(process, text)
     finally:
-        _hide(False)
-    return _read(text, process.returncode)
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+    return _read(answer, process.returncode)
 
 
 def _exchange(process: subprocess.Popen[bytes], given: bytes) -> bytes:
+    """What it prints until it closes its output; nothing, where that is too much or too late."""
     assert process.stdin is not None and process.stdout is not None
-    try:
-        process.stdin.write(given)
-        process.stdin.close()
-    except BrokenPipeError:
-        pass  # what it has printed says why
     deadline = time.monotonic() + _SECONDS
+    waiting = memoryview(given)
     parts: list[bytes] = []
     size = 0
-    while size <= _MAX_ANSWER and time.monotonic() < deadline:
-        part = os.read(process.stdout.fileno(), _CHUNK)
-        if not part:
-            process.wait(timeout=max(0.1, deadline - time.monotonic()))
-            return b"".join(parts)
-        parts.append(part)
-        size += len(part)
+    os.set_blocking(process.stdin.fileno(), False)
+    with selectors.DefaultSelector() as pipes:
+        pipes.register(process.stdin, selectors.EVENT_WRITE)
+        pipes.register(process.stdout, selectors.EVENT_READ)
+        while size <= _MAX_ANSWER and (left := deadline - time.monotonic()) > 0:
+            ready = [key.fileobj for key, _ in pipes.select(left)]
+            if process.stdin in ready and not (waiting := _write(process.stdin, waiting)):
+                pipes.unregister(process.stdin)
+                process.stdin.close()
+            if process.stdout in ready:
+                parts.append(os.read(process.stdout.fileno(), _CHUNK))
+                size += len(parts[-1])
+            if parts and not parts[-1]:
+                return b"".join(parts)
     return b""
+
+
+def _write(pipe: IO[bytes], waiting: memoryview) -> memoryview:
+    """What is left to be written after a part of it."""
+    try:
+        return waiting[os.write(pipe.fileno(), waiting[:_CHUNK]) :]
+    except BrokenPipeError:
+        return waiting[:0]  # what it has printed says why
 
 
 def _read(text: bytes, status: int) -> Any:
@@ -99,10 +114,13 @@ def serve(module: str, function: str) -> None:
         file.write(json.dumps(answer).encode("ascii"))
 
 
-def _hide(is_hidden: bool) -> None:
-    """Whether other processes of this user are kept from looking into this one."""
+def _hide() -> None:
+    """Keeps other processes of this user from looking into this one, from now on.
+
+    For good: what a stranger's circuit has started may outlive the interpreter that read it.
+    """
     if sys.platform != "linux":
         return
     import ctypes
 
-    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not is_hidden), 0, 0, 0)
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -87,6 +87,8 @@ def _is_contiguous(circuit: QuantumCircuit, register: Any, start: int) -> bool:
 
 def _to_bytes(output: Output, bits: int, shots: int, generator: np.random.Generator) -> Bytes:
     if isinstance(output, Mapping):
+        if any(not 0 <= int(count) <= shots for count in output.values()):
+            raise ValueError(f"there is a count beyond {shots} shots")
         rows = _expand(output, bits)
         generator.shuffle(rows, axis=0)
     else:

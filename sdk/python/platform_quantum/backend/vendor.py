@@ -37,6 +37,10 @@ _SUBMIT_PATIENCE = 10.0
 """Seconds for which a vendor is asked for a job whose submission has failed."""
 _CANCEL_PAUSES = (0.0, 1.0, 2.0)
 _GROWTH = 1.5
+_MAX_ID = 1000
+"""Characters of a vendor's id. As JSON it stays below the limit of a handle."""
+_MAX_STATE = 200
+"""Characters of a state that the log shows."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +73,15 @@ class ExternalSettings(TypedDict, total=False):
 class _Lost(Exception):
     code = "WORKER_LOST"
     detail = (
-        "The worker was lost while the job may have been submitted, and the vendor knows none with"
-        " the id of this execution. The outcome is unknown."
+        "The worker was lost while the job may have been submitted, and the vendor tells of none"
+        " with the id of this execution. The outcome is unknown."
     )
+
+
+_UNTOLD = (
+    "An attempt before may have submitted the job, and the vendor does not tell its jobs: nothing"
+    " is submitted again."
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,7 @@ class _Adapter:
     submit: Callable[[VendorJob], str]
     poll: Callable[[str], Any]
     cancel: Callable[[str], None]
-    find: Callable[[str], str | None]
+    find: Callable[[str], str | None] | None
     profile: Profile
     decoder: str
     interval: tuple[float, float]
@@ -122,14 +132,15 @@ class _Adapter:
     def send(self, job: VendorJob) -> str:
         """Submits it. A cancellation waits: an id that came and was dropped would be forgotten."""
         try:
-            return str(self.submit(job))
+            return _check_id(self.submit(job))
         except BackendFailure:
             raise
         except Exception as error:
             found = self.look_for(job.tag, _SUBMIT_PATIENCE)
             if found is not None:
                 return found
-            raise _describe(error, "The job was not submitted") from error
+            what = "The job was not submitted" if self.find else "The job may have been submitted"
+            raise _describe(error, what) from error
 
     def look_again(self, tag: str) -> str | None:
         """What an attempt before has left without its id. Nothing is submitted a second time where
@@ -142,11 +153,15 @@ class _Adapter:
             raise _Lost from failure
         if found is None and was_lost():
             raise _Lost
+        if self.find is None:
+            raise BackendFailure(VENDOR_ERROR, _UNTOLD)
         return found
 
     def look_for(self, tag: str, patience: float) -> str | None:
         """What the vendor has by this tag, which it may know a moment late. Raises BackendFailure
         where it cannot be asked for so many seconds."""
+        if self.find is None:
+            return None
         began = time.monotonic()
         pause, misses = 0.0, 0
         while True:
@@ -154,12 +169,12 @@ class _Adapter:
             pause = min(pause * 2 + 1.0, 30.0)
             try:
                 found = self.find(tag)
+                if found is not None:
+                    return _check_id(found)
             except Exception as error:
                 if time.monotonic() - began > patience:
                     raise _describe(error, "The vendor does not tell its jobs") from error
                 continue
-            if found is not None:
-                return str(found)
             misses += 1
             if misses == _MISSES:
                 return None
@@ -174,48 +189,55 @@ class _Adapter:
 
     def wait(self, job: str, data: dict[str, Any], params: dict[str, Any]) -> Any:
         try:
-            with cancellable():
-                outputs = self.await_outputs(job)
+            outputs = self.await_outputs(job)
         except Cancelled:
             self.give_up(job)
             raise
+        # What a function would ask the vendor for is nothing that a result may depend on.
+        profile = {} if callable(self.profile) else dict(self.profile)
+        given = {"data": data, "params": params, "profile": profile, "outputs": outputs}
         with cancellable():
-            given = {"data": data, "params": params, "profile": self.read_profile()}
             try:
-                answer = call_apart(self.decoder, "finish", {**given, "outputs": outputs})
+                answer = call_apart(self.decoder, "finish", given)
             except BackendFailure as failure:
                 if failure.code != CIRCUIT_INVALID:
                     raise
                 # It was valid when it was submitted.
                 raise BackendFailure(VENDOR_ERROR, f"Job {job}: {failure.detail}") from None
+            except (TypeError, ValueError, RecursionError) as error:
+                raise _describe(error, f"What job {job} has measured is no JSON") from None
         if isinstance(answer, dict) and isinstance(answer.get("metadata"), dict):
             answer["metadata"]["vendor_job_id"] = job
         return answer
 
-    def await_outputs(self, job: str) -> Sequence[Any]:
+    def await_outputs(self, job: str) -> list[Any]:
         """Asks at growing intervals; what fails by the way is asked again, for a while."""
         pause, most = self.interval
         told = None
         answered_at = time.monotonic()
         while True:
-            try:
-                state = self.poll(job)
-                answered_at = time.monotonic()
-            except BackendFailure:
-                raise
-            except Exception as error:
-                if time.monotonic() - answered_at > self.patience:
-                    raise _describe(
-                        error, f"Job {job} of the vendor cannot be asked for"
-                    ) from error
-                state = f"not to be asked for: {describe_error(error)}"
-            if state is not None and not isinstance(state, str):
-                return list(state)
-            if state is not None and state != told:
-                told = state
-                print(f"Job {job} of the vendor: {state}", flush=True)
-            time.sleep(pause)
+            # Each round: a library of the vendor's may have swallowed what was raised in one.
+            with cancellable():
+                state, answered_at = self.ask(job, answered_at)
+                if state is not None and not isinstance(state, str):
+                    return _check_outputs(job, state)
+                if state is not None and state != told:
+                    told = state
+                    print(f"Job {job} of the vendor: {state[:_MAX_STATE]}", flush=True)
+                time.sleep(pause)
             pause = min(pause * _GROWTH, most)
+
+    def ask(self, job: str, answered_at: float) -> tuple[Any, float]:
+        """What the vendor says of the job, and when it has last said anything."""
+        try:
+            return self.poll(job), time.monotonic()
+        except BackendFailure:
+            raise
+        except Exception as error:
+            if time.monotonic() - answered_at > self.patience:
+                what = f"Job {job} of the vendor cannot be asked for"
+                raise _describe(error, what) from error
+            return f"not to be asked for: {describe_error(error)}", answered_at
 
     def give_up(self, job: str) -> None:
         """Cancels it at the vendor, within the seconds that the platform leaves."""
@@ -235,6 +257,24 @@ def _is_later() -> bool:
     return os.environ.get("SERVICE_EXECUTION_ATTEMPT", "1") != "1"
 
 
+def _check_id(found: Any) -> str:
+    """A text that can be kept, whole.
+
+    :raises ValueError: it is none
+    """
+    is_text = isinstance(found, str) and 0 < len(found) <= _MAX_ID
+    if not is_text or not (found.isascii() and found.isprintable()):
+        raise ValueError(f"the vendor's id of the job is {repr(found)[:100]}")
+    return str(found)
+
+
+def _check_outputs(job: str, found: Any) -> list[Any]:
+    if isinstance(found, (list, tuple)) and all(isinstance(output, dict) for output in found):
+        return list(found)
+    detail = f"Job {job}: what was measured is no list of objects but {repr(found)[:100]}."
+    raise BackendFailure(VENDOR_ERROR, detail)
+
+
 def _describe(error: Exception, what: str) -> BackendFailure:
     code = BACKEND_OFFLINE if isinstance(error, OSError) else VENDOR_ERROR
     return BackendFailure(code, f"{what}: {describe_error(error)}")
@@ -244,17 +284,17 @@ def external(
     submit: Callable[[VendorJob], str],
     poll: Callable[[str], Any],
     cancel: Callable[[str], None],
-    find: Callable[[str], str | None],
+    find: Callable[[str], str | None] | None,
     **settings: Unpack[ExternalSettings],
 ) -> tuple[Run, Describe]:
     """`run` and `describe` of a backend whose jobs run at a vendor.
 
     `submit` returns the vendor's id of the job, which must carry the tag. `poll` returns None or a
-    text while the job waits or runs, and in the end a list with what was measured of each circuit:
-    `{"counts": {"001": 4}}`, the first bit last, or `{"memory": ["0x1", ...]}` with all shots.
-    `cancel` may be called for a job that has ended. `find` returns the id of the job with a tag, or
-    None. All may raise `BackendFailure` with VENDOR_REJECTED, VENDOR_ERROR or BACKEND_OFFLINE,
-    which ends the job; of `find` and `poll`, other exceptions are tried again.
+    text while the job waits or runs, and in the end a list with what was measured of each circuit
+    (`circuits.py`). `cancel` may be called for a job that has ended. `find` returns the id of the
+    job with a tag, or None; without `find`, what may have been submitted is UNKNOWN. All may raise
+    `BackendFailure` with VENDOR_REJECTED, VENDOR_ERROR or BACKEND_OFFLINE, which ends the job; of
+    `find` and `poll`, other exceptions are tried again.
 
     Circuits are decoded in an interpreter of its own that has none of the
     environment: a hole in a parser reaches no credentials.

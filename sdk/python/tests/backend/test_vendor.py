@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,70 +12,10 @@ need_packages("qiskit", "qiskit_qasm3_import")
 
 from qiskit import QuantumCircuit  # noqa: E402
 
-from platform_quantum.backend import (  # noqa: E402
-    BackendFailure,
-    VendorJob,
-    circuits,
-    external,
-    interpreter,
-)
+from platform_quantum.backend import BackendFailure, VendorJob, circuits  # noqa: E402
 
+from ..support.vendors import Held, Vendor, make, refuse  # noqa: E402
 from ..support.wire import make_data, make_ghz, run_over_wire  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-PROFILE = {"qubits": 4, "gates": ["h", "x", "rz", "sx", "cx"], "options": ["level"]}
-
-
-class Vendor:
-    """In memory; it loses answers and is away when it is told to."""
-
-    def __init__(self) -> None:
-        self.jobs: dict[str, VendorJob] = {}
-        self.calls: list[str] = []
-        self.faults: dict[str, list[Exception]] = {}
-
-    def _take(self, name: str) -> None:
-        self.calls.append(name)
-        if self.faults.get(name):
-            raise self.faults[name].pop(0)
-
-    def submit(self, job: VendorJob) -> str:
-        number = f"job-{len(self.jobs)}"
-        self.jobs[number] = job
-        self._take("submit")
-        return number
-
-    def poll(self, job: str) -> Any:
-        self._take("poll")
-        found = self.jobs[job].circuits
-        return [{"memory": ["0x3"] * circuit["shots"]} for circuit in found]
-
-    def cancel(self, _: str) -> None:
-        self._take("cancel")
-
-    def find(self, tag: str) -> str | None:
-        self._take("find")
-        return next((number for number, job in self.jobs.items() if job.tag == tag), None)
-
-
-class Held:
-    """What the platform keeps of an execution."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.handle: str | None = None
-        self.was_lost = False
-        module = "platform_quantum.backend.vendor"
-        monkeypatch.setattr(f"{module}.keep_handle", self.keep)
-        monkeypatch.setattr(f"{module}.get_handle", lambda: self.handle)
-        monkeypatch.setattr(f"{module}.was_lost", lambda: self.was_lost)
-        monkeypatch.setattr(f"{module}.time.sleep", lambda _: None)
-        monkeypatch.setenv("SERVICE_EXECUTION_ID", "0192")
-        monkeypatch.setenv("SERVICE_EXECUTION_ATTEMPT", "1")
-
-    def keep(self, handle: str) -> None:
-        self.handle = handle
 
 
 @pytest.fixture
@@ -88,18 +26,6 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Held:
 @pytest.fixture
 def vendor() -> Vendor:
     return Vendor()
-
-
-def make(vendor: Vendor, **more: Any) -> Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]:
-    functions = (vendor.submit, vendor.poll, vendor.cancel, vendor.find)
-    run, _ = external(*functions, **{"profile": PROFILE, "patience": 0.0, **more})
-    return run
-
-
-def refuse(run: Any, data: Any = None, **params: Any) -> BackendFailure:
-    with pytest.raises(BackendFailure) as raised:
-        run_over_wire(run, make_data(make_ghz(2)) if data is None else data, **params)
-    return raised.value
 
 
 def test_a_job_is_submitted_with_its_tag_and_its_result_has_the_shots_of_the_vendor(
@@ -193,30 +119,6 @@ def test_what_is_refused_or_only_tried_reaches_no_vendor(vendor: Vendor) -> None
     assert refuse(run, make_data("AAAA")).code == "CIRCUIT_INVALID"
     assert run_over_wire(run, make_data(make_ghz(2)), dry_run=True)["valid"] is True
     assert vendor.calls == []
-
-
-def test_the_interpreter_that_reads_circuits_has_no_variables_and_may_print(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    (tmp_path / "hostile.py").write_text(
-        "import os\n"
-        "def look():\n"
-        "    print('no answer')\n"
-        "    own = os.environ.keys() - {'LC_CTYPE'}\n"
-        "    try:\n"
-        "        return [*own, open(f'/proc/{os.getppid()}/environ').read()]\n"
-        "    except PermissionError:\n"
-        "        return [*own]\n"
-        "def leave():\n"
-        "    os._exit(3)\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("VENDOR_KEY", "secret")
-    found = interpreter.call_apart("hostile", "look", {})
-    assert found == [] or os.getuid() == 0  # root may look everywhere
-    assert "VENDOR_KEY" not in found
-    with pytest.raises(BackendFailure, match="has ended with 3"):
-        interpreter.call_apart("hostile", "leave", {})
 
 
 def test_plain_circuits_become_those_of_qiskit_again() -> None:
