@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 from typing import Any
 
 import pytest
 
 from platform_quantum.backend import BackendFailure, interpreter
+
+PR_GET_DUMPABLE = 3
 
 
 def test_the_interpreter_that_reads_circuits_has_no_variables_and_may_print(
@@ -32,6 +36,12 @@ def test_the_interpreter_that_reads_circuits_has_no_variables_and_may_print(
     assert "VENDOR_KEY" not in found
     with pytest.raises(BackendFailure, match="has ended with 3"):
         interpreter.call_apart("hostile", "leave", {})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what hides a process is Linux's")
+def test_what_outlives_the_interpreter_finds_the_process_hidden_too() -> None:
+    assert interpreter.call_apart("json", "dumps", {"obj": 7}) == "7"
+    assert ctypes.CDLL(None).prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0
 
 
 def test_an_interpreter_that_hangs_or_prints_without_end_is_ended(

@@ -104,6 +104,14 @@ def test_an_output_that_does_not_fit_its_circuit_is_an_error_of_the_backend() ->
             describe_pub(pub, [output], 1)
 
 
+@pytest.mark.parametrize("counts", [{"00": 10**12}, {"00": -(10**12), "11": 10**12 + 10}])
+def test_counts_beyond_the_shots_are_an_error_before_they_take_memory(
+    counts: dict[str, int],
+) -> None:
+    with pytest.raises(ValueError, match="beyond 10 shots"):
+        describe_pub(make_pub(make_circuit(2), 10), [counts], 1)
+
+
 @pytest.mark.parametrize(
     "change",
     [
