@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _FREE = ("barrier", "delay", "measure", "reset", "store", "break_loop", "continue_loop")
 _DEFINED_IN = "qiskit.qasm2.parse"
-_STANDARD = {name: type(gate) for name, gate in get_standard_gate_name_mapping().items()}
+_STANDARD = {name: gate.base_class for name, gate in get_standard_gate_name_mapping().items()}
 """Gates of a fixed width, which the transpiler turns into a few others each."""
 
 

@@ -54,6 +54,16 @@ def test_gates_of_the_backend_count_once() -> None:
     assert size.is_basic
 
 
+def test_standard_gates_that_a_device_has_not_are_left_to_the_transpiler() -> None:
+    circuit = QuantumCircuit(2)
+    circuit.h(0)
+    circuit.cx(0, 1)
+    circuit.swap(0, 1)
+    circuit.sx(0)
+    size = Size(("rz", "r", "cz"), 4)
+    assert (size.count(circuit), size.is_basic) == (4, False)
+
+
 def test_a_gate_that_has_to_be_unrolled_is_noticed() -> None:
     circuit = QuantumCircuit(5)
     circuit.append(QFTGate(5), range(5))

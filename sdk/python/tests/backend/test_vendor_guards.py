@@ -10,7 +10,7 @@ from ..support.needs import need_packages
 
 need_packages("qiskit", "qiskit_qasm3_import")
 
-from platform_quantum.backend import VendorJob, external  # noqa: E402
+from platform_quantum.backend import BackendFailure, VendorJob, external  # noqa: E402
 from platform_quantum.backend.held_run import Cancelled  # noqa: E402
 
 from ..support.vendors import PROFILE, Held, Vendor, make, refuse  # noqa: E402
@@ -119,7 +119,13 @@ def test_a_cancellation_that_a_library_has_swallowed_is_told_again(
 ) -> None:
     held.handle = '{"id": "job-0"}'
     Cancellation(monkeypatch, 3)
-    vendor.poll = lambda _: vendor.calls.append("poll")  # type: ignore[method-assign]
+
+    def poll(_: str) -> None:
+        vendor.calls.append("poll")
+        if len(vendor.calls) > 9:
+            raise BackendFailure("VENDOR_ERROR", "the cancellation was not told")
+
+    vendor.poll = poll  # type: ignore[method-assign]
     with pytest.raises(Cancelled):
         run_over_wire(make(vendor), make_data(make_ghz(2)))
     assert vendor.calls == ["poll", "poll", "poll", "cancel"]
