@@ -32,7 +32,8 @@ PROGRAMS = "braket.ir.openqasm.program"
 @functools.cache
 def connect():
     key, secret = read_setting("AWS_ACCESS_KEY_ID"), read_setting("AWS_SECRET_ACCESS_KEY")
-    region = read_setting("BRAKET_DEVICE").split(":")[3] or read_setting("AWS_REGION", "us-east-1")
+    _, _, _, region, *_ = (read_setting("BRAKET_DEVICE") + "::::").split(":")
+    region = region or read_setting("AWS_REGION", "us-east-1")
     session = boto3.Session(key, secret, os.environ.get("AWS_SESSION_TOKEN"), region)
     return AwsSession(session, config=HTTP, default_bucket=read_setting("BRAKET_BUCKET"))
 

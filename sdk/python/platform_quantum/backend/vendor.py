@@ -123,7 +123,13 @@ class _Adapter:
     def prepare(self, data: dict[str, Any], params: dict[str, Any], tag: str) -> VendorJob | Any:
         """The job to submit; or the answer to one that is not to be run."""
         with cancellable():
-            given = {"data": data, "params": params, "profile": self.read_profile()}
+            try:
+                profile = self.read_profile()
+            except BackendFailure:
+                raise
+            except Exception as error:
+                raise _describe(error, "The vendor does not say what the device is") from error
+            given = {"data": data, "params": params, "profile": profile}
             prepared = call_apart(self.decoder, "prepare", given)
         if "answer" in prepared:
             return prepared["answer"]
@@ -276,8 +282,15 @@ def _check_outputs(job: str, found: Any) -> list[Any]:
 
 
 def _describe(error: Exception, what: str) -> BackendFailure:
-    code = BACKEND_OFFLINE if isinstance(error, OSError) else VENDOR_ERROR
+    code = BACKEND_OFFLINE if _is_away(error) else VENDOR_ERROR
     return BackendFailure(code, f"{what}: {describe_error(error)}")
+
+
+def _is_away(error: BaseException | None) -> bool:
+    """Whether a connection has failed: libraries have errors of their own for that."""
+    while error is not None and not isinstance(error, OSError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def external(

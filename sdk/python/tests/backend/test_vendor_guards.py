@@ -38,7 +38,7 @@ def test_a_vendor_that_tells_no_jobs_is_asked_for_none(
     monkeypatch.setenv("SERVICE_EXECUTION_ATTEMPT", "2")
     assert refuse(run).code == "VENDOR_ERROR"
     held.was_lost = True
-    with pytest.raises(Exception, match="") as raised:
+    with pytest.raises(Exception, match=None) as raised:
         run_over_wire(run, make_data(make_ghz(2)), shots=5)
     assert raised.value.code == "WORKER_LOST"  # type: ignore[attr-defined]
     assert vendor.calls == []
@@ -70,7 +70,7 @@ def test_an_id_that_is_found_is_checked_as_well(
     vendor.find = lambda _: found  # type: ignore[assignment,method-assign]
     held.was_lost = True
     monkeypatch.setenv("SERVICE_EXECUTION_ATTEMPT", "2")
-    with pytest.raises(Exception, match="") as raised:
+    with pytest.raises(Exception, match=None) as raised:
         run_over_wire(make(vendor), make_data(make_ghz(2)), shots=5)
     assert raised.value.code == "WORKER_LOST"  # type: ignore[attr-defined]
     assert held.handle is None
@@ -188,3 +188,19 @@ def test_a_profile_that_the_vendor_tells_is_asked_for_before_the_submission_alon
     held.handle = '{"id": "job-0"}'
     assert "pubs" in run_over_wire(make(vendor, profile=tell), make_data(make_ghz(2)))
     assert len(asked) == 1
+
+
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(ConnectionError("away"), "BACKEND_OFFLINE"), (KeyError("device"), "VENDOR_ERROR")],
+)
+def test_a_vendor_that_does_not_say_what_its_device_is_gets_no_job(
+    vendor: Vendor, error: Exception, code: str
+) -> None:
+    def tell() -> dict[str, Any]:
+        raise RuntimeError("a library's own") from error
+
+    failure = refuse(make(vendor, profile=tell))
+    assert (failure.code, "library's own" in failure.detail) == (code, True)
+    assert vendor.calls == []
