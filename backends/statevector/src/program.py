@@ -11,6 +11,7 @@ from platform_quantum.backend import (
     BackendFailure,
     check_memory,
     count_threads,
+    foresee_states,
     gate_backend,
     read_shots,
 )
@@ -83,6 +84,11 @@ def fit(circuit, simulator, method):
         raise BackendFailure("GATE_UNSUPPORTED", detail[:500]) from None
 
 
+def foresee(circuit, shots, options):
+    method = options.get("method", "automatic")
+    return foresee_states(circuit, shots) if method in OF_STATES else None
+
+
 def make_estimator(options):
     simulator = {"max_parallel_threads": count_threads(), "max_memory_mb": MEMORY_BYTES >> 20}
     return EstimatorV2(
@@ -104,6 +110,7 @@ run, describe = gate_backend(
     shots=(1, 1_000_000),
     estimator=make_estimator,
     check=check,
+    seconds=foresee,
     has_states=True,
     deterministic=True,
     display_name="State vector simulator",

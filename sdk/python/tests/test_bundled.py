@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -208,3 +210,48 @@ def test_a_hostile_nest_of_gates_is_refused_in_time(statevector: ModuleType) -> 
     with pytest.raises(BackendFailure) as raised:
         run_over_wire(statevector.run, make_data(text, format_name="OPEN_QASM_V2"), shots=1)
     assert raised.value.code == "CIRCUIT_TOO_LARGE"
+
+
+def make_layers(width: int, depth: int) -> QuantumCircuit:
+    circuit = QuantumCircuit(width)
+    for layer in range(depth):
+        for qubit in range(width):
+            circuit.rx(0.1 * (layer + qubit + 1), qubit)
+        for qubit in range(layer % 2, width - 1, 2):
+            circuit.cx(qubit, qubit + 1)
+    circuit.measure_all()
+    return circuit
+
+
+def test_a_dry_run_says_how_long_a_job_would_take(statevector: ModuleType) -> None:
+    data = make_data(make_layers(16, 20))
+    told = run_over_wire(statevector.run, data, shots=1000, dry_run=True)
+    since = time.process_time()
+    run_over_wire(statevector.run, data, shots=1000)
+    took = time.process_time() - since
+    assert told["valid"] is True
+    assert took / 8 < told["seconds"] < took * 8
+
+
+def test_a_dry_run_counts_all_circuits_values_and_shots(statevector: ModuleType) -> None:
+    def foresee(circuit: QuantumCircuit, **params: Any) -> float:
+        data = make_data(*[circuit] * params.pop("count", 1))
+        told = run_over_wire(statevector.run, data, **{"shots": 100, **params}, dry_run=True)
+        seconds: float = told["seconds"]
+        return seconds
+
+    layers = make_layers(16, 10)
+    once = foresee(layers)
+    assert foresee(layers, count=3) == pytest.approx(3 * once, rel=0.05)
+    assert foresee(make_layers(18, 10)) > 3 * once
+    assert foresee(layers, shots=1_000_000) > once + 0.5
+    # Without a state for each shot: gates of Clifford's group.
+    assert foresee(make_ghz(24)) < once
+    again = layers.copy()
+    again.h(0)
+    again.measure(0, 0)
+    assert foresee(again) > 50 * once
+    for method in ("stabilizer", "matrix_product_state"):
+        data = make_data(make_ghz(3))
+        told = run_over_wire(statevector.run, data, method=method, dry_run=True)
+        assert told == {"valid": True, "warnings": []}

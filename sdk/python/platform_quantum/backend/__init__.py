@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .decode import check_nesting
     from .dialects.braket import BraketRunner, Program
     from .failures import BackendFailure
+    from .foresee import foresee_states
     from .gate import GateProfile, gate_backend
     from .limits import Limits
     from .options import Options
@@ -34,6 +35,7 @@ __all__ = [
     "check_nesting",
     "count_threads",
     "external",
+    "foresee_states",
     "gate_backend",
     "pack_memory",
     "read_shots",
@@ -53,6 +55,7 @@ _MODULES = {
     "check_nesting": "decode",
     "count_threads": "simulate",
     "external": "vendor",
+    "foresee_states": "foresee",
     "gate_backend": "gate",
     "pack_memory": "registers",
     "read_shots": "simulate",

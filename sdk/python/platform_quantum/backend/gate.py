@@ -65,6 +65,9 @@ class GateProfile(TypedDict, total=False):
     """Makes what estimates expectation values; default: it does not."""
     check: Callable[[QuantumCircuit, Options], None]
     """Raises `BackendFailure` for a circuit that cannot be run."""
+    seconds: Callable[[QuantumCircuit, int, Options], float | None]
+    """How long a circuit with so many shots would run, for dry runs; None: it does not say. An
+    estimator has 0 shots."""
     limits: Limits
     type: str
     technology: str
@@ -116,7 +119,7 @@ class _Backend:
         for pub in pubs:
             check_bindings(pub)
         if options.dry_run:
-            return {"valid": True, "warnings": []}
+            return {"valid": True, "warnings": [], **self._foresee(pubs, options, primitive)}
         if primitive == "estimator" and estimator is not None:
             listed = estimate_pubs(pubs, estimator(options), options, self.limits)
         else:
@@ -145,6 +148,19 @@ class _Backend:
         if "check" in self.profile:
             self.profile["check"](circuit, options)
         return replace(pub, circuit=circuit)
+
+    def _foresee(self, pubs: list[Pub], options: Options, primitive: str) -> dict[str, float]:
+        foresee = self.profile.get("seconds")
+        if foresee is None:
+            return {}
+        total = 0.0
+        for pub in pubs:
+            shots = pub.shots if primitive == "sampler" else 0
+            found = foresee(pub.circuit, shots, options)
+            if found is None:
+                return {}
+            total += pub.runs * found
+        return {"seconds": round(total, 3)}
 
     def _unroll(self, circuit: QuantumCircuit) -> QuantumCircuit:
         try:
