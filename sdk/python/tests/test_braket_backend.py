@@ -128,6 +128,8 @@ def test_noise_makes_a_density_matrix_unless_a_method_is_named() -> None:
         ("nonsense", "CIRCUIT_INVALID"),
         (5, "INVALID_INPUT"),
         ({"programs": []}, "INVALID_INPUT"),
+        # What a published SDK makes of several circuits, whose results would be a program set.
+        ({"qasm": [BELL, BELL]}, "INVALID_INPUT"),
         ({"programs": [BELL] * 101}, "TOO_MANY_CIRCUITS"),
         ({"programs": [{"source": BELL, "shots": -1}]}, "SHOTS_OUT_OF_RANGE"),
         ('OPENQASM 3.0; include "/etc/passwd";', "CIRCUIT_INVALID"),

@@ -255,3 +255,13 @@ def test_a_dry_run_counts_all_circuits_values_and_shots(statevector: ModuleType)
         data = make_data(make_ghz(3))
         told = run_over_wire(statevector.run, data, method=method, dry_run=True)
         assert told == {"valid": True, "warnings": []}
+
+
+def test_circuits_of_published_sdks_are_among_what_it_says_it_reads(
+    statevector: ModuleType,
+) -> None:
+    formats = statevector.describe()["configuration"]["supported_input_formats"]
+    assert formats == ["QISKIT_QPY", "OPEN_QASM_V3", "OPEN_QASM_V2", "IONQ_CIRCUIT_V1"]
+    data = {"format": "IONQ_CIRCUIT_V1", "gateset": "qis", "qubits": 1, "circuit": []}
+    told = run_over_wire(statevector.run, data, shots=3, dry_run=True)
+    assert told["valid"] is True

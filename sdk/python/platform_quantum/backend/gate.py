@@ -17,7 +17,7 @@ from . import failures
 from .bindings import check_bindings
 from .counts import count_pub
 from .describe import DEFAULT_INSTRUCTIONS, DEFAULT_SHOTS, describe_gates
-from .dialects import translate
+from .dialects import ionq, translate
 from .failures import BackendFailure
 from .limits import Limits
 from .observables import estimate_pubs
@@ -98,6 +98,8 @@ class _Backend:
         translated = translate(data, params)
         if translated is None:
             return self.run(data, params)
+        if params.get("dry_run") is True:
+            return self.run(translated.data, {**translated.params, "dry_run": True})
         if translated.is_state:
             return translated.tell(self._find_state(translated.data, translated.params))
         return translated.tell(self.run(translated.data, translated.params))
@@ -227,6 +229,7 @@ def gate_backend(execute: Execute, **profile: Unpack[GateProfile]) -> tuple[Run,
     known = frozenset((*profile["gates"], *profile.get("instructions", DEFAULT_INSTRUCTIONS)))
     described = describe_gates(profile, limits.circuits, limits.total_shots)
     configuration = described["configuration"]
+    configuration["supported_input_formats"].append(ionq.FORMAT)
     # What is described must be what the SDK can read: found out when the version is built.
     build_target(configuration, described.get("calibration"))
     anywhere = {**configuration, "connectivity": {}, "qubits": [], "qubit_count": None}

@@ -10,7 +10,7 @@ import base64
 import uuid
 import zlib
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -28,13 +28,11 @@ from platform_quantum import (
     InvalidProblemError,
     PlatformBackend,
     PlatformQuantumProvider,
+    RemoteJob,
     SamplerV2,
 )
 
 from ..support.wire import make_ghz
-
-if TYPE_CHECKING:
-    from platform_quantum import RemoteJob
 
 OLDER = "sim.older"
 
@@ -70,6 +68,21 @@ def test_qpy_is_of_the_newest_version_that_both_know(provider: PlatformQuantumPr
     newest = min(common.QPY_VERSION, backend.info.configuration["qpy"]["max"])
     assert content[:7] == b"QISKIT" + bytes([newest])
     assert set(job.result().get_counts()) <= {"00", "11"}
+
+
+def test_circuits_of_published_sdks_are_read(provider: PlatformQuantumProvider) -> None:
+    gates = [{"gate": "x", "targets": [0]}, {"gate": "h", "targets": [2]}]
+    body = {
+        "backend_id": "sim.statevector",
+        "input": {"gateset": "qis", "qubits": 3, "circuit": gates},
+        "input_format": "IONQ_CIRCUIT_V1",
+        "input_params": {"meas_map": [0, 1, 2]},
+        "shots": 100,
+    }
+    found = RemoteJob(provider.api, provider.api.start_job(body)).raw_result()
+    assert set(found["histogram"]) == {"1", "5"}
+    dry = RemoteJob(provider.api, provider.api.start_job({**body, "dry_run": True})).raw_result()
+    assert dry["valid"] is True
 
 
 def test_a_backend_that_reads_no_such_qpy_gets_openqasm(older: PlatformBackend) -> None:

@@ -77,7 +77,10 @@ class BraketRunner:
     def _read(self, raw: Any, default: Any) -> Program:
         source = raw.get("source") if isinstance(raw, dict) else raw
         if not isinstance(source, str):
-            detail = "A program of Braket is a text, or an object with a text `source`."
+            detail = (
+                "A program of Braket is a text, or an object with a text `source`; several are "
+                "`programs`, and no program set."
+            )
             raise BackendFailure(INVALID_INPUT, detail)
         if len(source) > self.limits.qasm3_bytes:
             detail = f"A program has {len(source)} characters, more than {self.limits.qasm3_bytes}."
