@@ -23,7 +23,7 @@ const TURNED = { "001": 50 };
 /** The programs. */
 export const PUBLISHED: readonly Published[] = [
   {
-    name: "qhub-quantum runs circuits on each, finds its jobs again, and says who is refused",
+    name: "qhub-quantum 1.18 runs as it is",
     run: runProgram("qhub", "QHUB_QUANTUM_BASE_URL", "KQH_PERSONAL_ACCESS_TOKEN"),
     expected: {
       counts: {
@@ -43,7 +43,7 @@ export const PUBLISHED: readonly Published[] = [
     },
   },
   {
-    name: "planqk-quantum runs what its samples do",
+    name: "planqk-quantum 3.1 runs as it is",
     run: runProgram("planqk", "PLANQK_QUANTUM_BASE_URL", "PLANQK_PERSONAL_ACCESS_TOKEN"),
     expected: {
       counts: { "azure.ionq.simulator": TURNED, "aws.sim.sv1": TURNED },
