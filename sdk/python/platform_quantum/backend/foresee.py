@@ -23,12 +23,13 @@ _MEASURES = frozenset(("measure", *_PASSIVE))
 
 def foresee_states(circuit: QuantumCircuit, shots: int) -> float:
     """Seconds that a circuit takes; 0 shots: its state alone."""
-    gates = sum(circuit.count_ops().values())
+    gates: int = sum(circuit.count_ops().values())
+    width: int = circuit.num_qubits
     names = set(circuit.count_ops())
     if names <= _CLIFFORD | _MEASURES:
         # No state is needed: each gate and each shot takes as long as there are qubits.
-        return (gates * _GATE + shots * _SHOT) * circuit.num_qubits
-    once = gates * (_GATE + _AMPLITUDE * 2**circuit.num_qubits)
+        return (gates * _GATE + shots * _SHOT) * width
+    once = gates * (_GATE + _AMPLITUDE * float(2**width))
     if shots > 0 and not _is_measured_last(circuit):
         return shots * once
     return once + shots * _SHOT
