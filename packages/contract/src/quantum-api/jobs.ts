@@ -129,6 +129,10 @@ export const JobSchema = Type.Object(
       description: "Jobs before it; null: it does not wait, or it is not known",
     }),
     dry_run: Type.Boolean({ description: "Whether the backend only checks it: its result is an estimate" }),
+    max_cost: Nullable(Amount("What it may cost at most, as sent"), {
+      description: "Null: it may cost anything",
+    }),
+    cache: Type.Boolean({ description: "Whether an earlier job may answer it, as sent" }),
     cost: Nullable(Amount("What it has cost"), { description: "Null: it has not ended" }),
     currency: Nullable(Currency, { description: "Of the cost; null: its backend has no price" }),
     digest: Nullable(Type.String(), {

@@ -35,7 +35,7 @@ const send = async (more: object = {}, headers: Record<string, string> = {}, cal
 /** A job that has to run, and does. */
 async function run(more: object = {}, caller = user): Promise<string> {
   const job = await send(more, {}, caller);
-  expect(job).toMatchObject({ status: "PENDING", cached_from: null });
+  expect(job).toMatchObject({ status: "PENDING", cached_from: null, max_cost: null });
   const ran = await scene.runNext(succeedWith(RESULT));
   expect(ran.id).toBe(job["id"]);
   return ran.id;
@@ -47,6 +47,7 @@ test("a job that was run before is completed in the answer of its start, free, w
   expect(job).toMatchObject({
     status: "COMPLETED",
     cached_from: first,
+    cache: true,
     cost: "0",
     currency: "EUR",
     usage_time_millis: 0,

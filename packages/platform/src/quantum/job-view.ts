@@ -68,9 +68,11 @@ export function toQuantumJob(shown: Shown, facts: JobFacts): QuantumJob {
 }
 
 function describeRun(shown: Shown, facts: JobFacts) {
-  const { terms, digest = null, isDryRun = false, cachedFrom = null } = facts;
+  const { terms, digest = null, isDryRun = false, cachedFrom = null, maxCost = null, cache = false } = facts;
   return {
     dry_run: isDryRun,
+    max_cost: maxCost,
+    cache,
     cost: describeCost(shown, facts),
     currency: terms?.currency ?? null,
     digest,

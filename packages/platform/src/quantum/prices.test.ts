@@ -101,11 +101,12 @@ test("a job that may cost more than it must is refused before anything runs; wit
       status: 400,
       body: { code: "INVALID_INPUT" },
     });
-  await start(user, { max_cost: BOUND });
+  const bounded = await start(user, { max_cost: `${BOUND}00` });
+  expect(await read(user, bounded)).toMatchObject({ max_cost: BOUND, cache: false });
   const free = await start(user, { backend_id: "sim.free", max_cost: 0 });
   await scene.runNext(succeedWith({}));
   await scene.runNext(succeedWith({}));
-  expect(await read(user, free)).toMatchObject({ cost: "0", currency: null });
+  expect(await read(user, free)).toMatchObject({ cost: "0", max_cost: "0", currency: null });
 });
 
 test("shots that have a price must be sent, so that the cost is known", async () => {

@@ -14,6 +14,7 @@ import { toJobOwner } from "@platform/engine/store/owner";
 import type { QUANTUM_JOBS_API } from "@platform/contract/quantum-api/jobs";
 import type { FastifyRequest } from "fastify";
 import type { PlatformCaller } from "../api/caller.ts";
+import { formatDecimal, parseAmount } from "../base/decimal.ts";
 import type { GrantedVersion } from "../store/access.ts";
 import type { BackendRecord } from "../store/backends.ts";
 import type { JobFacts } from "../store/quantum-jobs.ts";
@@ -164,7 +165,7 @@ function toFacts(request: ReadRequest, { description, version }: BackendRecord):
 
 /** What most jobs do not have. */
 function describeChoices(
-  { detached, dry_run, session_id: sessionId = null }: ReadRequest,
+  { detached, dry_run, cache, max_cost, session_id: sessionId = null }: ReadRequest,
   executionId: string | null,
 ): Partial<JobFacts> {
   return {
@@ -172,8 +173,15 @@ function describeChoices(
     ...(sessionId === null || dry_run === true ? {} : { sessionId: sessionId.toLowerCase() }),
     ...(executionId === null ? {} : { serviceExecutionId: executionId }),
     ...(detached === true ? { detached } : {}),
+    ...(cache === true ? { cache } : {}),
+    ...describeMost(max_cost),
     ...(dry_run === true ? { isDryRun: dry_run } : {}),
   };
+}
+
+function describeMost(given: ReadRequest["max_cost"] = null): Pick<JobFacts, "maxCost"> {
+  const most = given === null ? null : parseAmount(given);
+  return most === null ? {} : { maxCost: formatDecimal(most) };
 }
 
 function digestJob({ id }: GrantedVersion, body: Uint8Array): string {

@@ -25,6 +25,10 @@ export interface JobFacts {
   readonly detached?: true;
   /** Missing: it is of no session. */
   readonly sessionId?: string;
+  /** A decimal text; missing: it may cost anything. */
+  readonly maxCost?: string;
+  /** An earlier job may answer it. */
+  readonly cache?: true;
   /** Missing: its backend has no price. */
   readonly terms?: JobTerms;
   /** Of the version of the backend and of what is sent to it, SHA-256 as hexadecimal digits; missing: started before there were any. */

@@ -5,9 +5,10 @@ import { useChange } from "../../api/queries.ts";
 import { useOrganisation, useScope } from "../../api/scope.tsx";
 import type { Execution } from "../../execution/advice.ts";
 import { toRetrieveProgram } from "../../quantum/programs.ts";
-import { toSameRequest } from "../../quantum/same-request.ts";
+import { hasOptions, readOptions, toSameRequest } from "../../quantum/same-request.ts";
 import { ConfirmButton } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
+import { notifyDone } from "../../ui/notify.ts";
 import { RunAgainButton } from "../../ui/run-again-button.tsx";
 
 const route = getRouteApi("/in/o/$org/quantum-jobs/$id");
@@ -53,19 +54,27 @@ export function JobActions({ job, execution }: JobProps) {
   );
 }
 
-/** Starts a job with the same input, byte by byte, on the version that the backend has now. */
+/** Starts a job with the same input and options, byte by byte, on the version that the backend or the session has. */
 export function RunAgain({ job, execution, isSmall = false }: JobProps & { readonly isSmall?: boolean }) {
   const { id } = job;
   const scope = useScope();
   const { slug } = useOrganisation();
   const navigate = route.useNavigate();
   const start = useChange("createQuantumJob", {
-    refresh: ["listQuantumJobs", "listExecutions", "countExecutions"],
+    refresh: ["listQuantumJobs", "listQuantumSessionJobs", "listExecutions", "countExecutions"],
   });
   const run = async (idempotencyKey: string) => {
-    const input = await readText(scope, "getQuantumJobInput", { params: { id } });
-    const body = { json: toSameRequest(job, input) };
+    const request = { params: { id } };
+    const [input, sent, session] = await Promise.all([
+      readText(scope, "getQuantumJobInput", request),
+      hasOptions(job) ? readText(scope, "getExecutionInput", request) : null,
+      job.session_id === null ? null : scope.api.getQuantumSession({ params: { id: job.session_id } }),
+    ]);
+    const isOutside = session?.accept_jobs === false;
+    const options = sent === null ? "{}" : readOptions(sent, job);
+    const body = { json: toSameRequest(job, { input, options }, isOutside) };
     const started = await start.run({ body, idempotencyKey });
+    if (isOutside) notifyDone("Its session takes no jobs any more: it runs outside of one.");
     const params = { org: slug, id: started.id };
     return () => navigate({ to: "/o/$org/quantum-jobs/$id", params, search: {} });
   };

@@ -1,7 +1,10 @@
 import type { ReactNode } from "react";
+import { useText } from "../../api/content.ts";
 import { useOrganisation } from "../../api/scope.tsx";
+import { SHOWN_BYTES } from "../../execution/json-view.tsx";
 import { describeCaller } from "../../execution/kinds.ts";
 import { FORMAT_WORDS } from "../../quantum/circuits.ts";
+import { hasOptions, readOptions } from "../../quantum/same-request.ts";
 import { CopyLine } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { AppLink } from "../../ui/link.tsx";
@@ -36,8 +39,7 @@ interface DescribedProps extends JobProps {
 type Described = Readonly<Record<string, ReactNode>>;
 
 /** What was asked for. */
-function describeRequest({ job, org }: DescribedProps): Described {
-  const options = JSON.stringify(job.input_params);
+function describeRequest({ job, execution, org }: DescribedProps): Described {
   return {
     Identifier: <CopyLine text={job.id} what="identifier" />,
     Name: job.name ?? undefined,
@@ -50,10 +52,27 @@ function describeRequest({ job, org }: DescribedProps): Described {
     Provider: job.provider,
     Tags: job.tags.length === 0 ? undefined : <Tags org={org} of={job.tags} most={ALL_TAGS} />,
     Shots: job.shots === null ? "as the backend decides" : formatCount(job.shots),
-    Options: options === "{}" ? undefined : <span className="mono">{options}</span>,
+    Options: hasOptions(job) ? <Options job={job} execution={execution} /> : undefined,
     Format: FORMAT_WORDS[job.input_format] ?? job.input_format,
+    "Costs at most": job.max_cost === null ? undefined : describeMost(job.max_cost, job),
+    "Earlier results": job.cache ? "may answer it" : undefined,
     "Only checked": job.dry_run ? "yes: its result is an estimate" : undefined,
   };
+}
+
+function describeMost(amount: string, { currency }: JobProps["job"]): string {
+  return currency === null ? amount : formatMoney([{ amount, currency }]);
+}
+
+/** Digit by digit, where the input is not too large to be read for them. */
+function Options({ job, execution }: JobProps) {
+  const isRead = (execution.inputBytes ?? SHOWN_BYTES) < SHOWN_BYTES;
+  const { data } = useText("getExecutionInput", { params: { id: job.id } }, isRead);
+  return (
+    <span className="mono" style={{ overflowWrap: "anywhere" }}>
+      {data === undefined ? JSON.stringify(job.input_params) : readOptions(data, job)}
+    </span>
+  );
 }
 
 /** Who has asked, and for what it is a part of. */
@@ -68,7 +87,12 @@ function describeOrigin({ job, execution, org }: DescribedProps): Described {
           {service}
         </AppLink>
       ),
-    Session: session === null ? undefined : <CopyLine text={session} what="session" />,
+    Session:
+      session === null ? undefined : (
+        <AppLink to="/o/$org/quantum-sessions/$id" params={{ org, id: session }} className="mono">
+          {session}
+        </AppLink>
+      ),
     "Result of":
       earlier === null ? undefined : (
         <AppLink to="/o/$org/quantum-jobs/$id" params={{ org, id: earlier }}>
