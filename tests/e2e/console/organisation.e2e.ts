@@ -7,7 +7,14 @@ import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import { addPerson, callIn, createPerson } from "./support/people.ts";
 import type { Person } from "./support/people.ts";
-import { createBackendFiles, startQuantumJob, toCircuit, toJob } from "./support/quantum-backend.ts";
+import {
+  callQuantum,
+  deployBackend,
+  openQuantumSession,
+  startQuantumJob,
+  toCircuit,
+  toJob,
+} from "./support/quantum-backend.ts";
 import { listRoutes } from "./support/routes.ts";
 import { waitUntilSettled, watchRequests } from "./support/settled.ts";
 
@@ -314,6 +321,8 @@ test("a viewer sees every page, no button of theirs is refused, and each that is
   });
   const job = await call("POST", `/jobs?serviceKey=${service}`, {});
   const quantumJob = await runQuantumJob(id);
+  const session = await openQuantumSession(world, id, BACKEND);
+  await callQuantum(world, id, "PUT", "/budgets/EUR", { json: { amount: 100 } });
 
   /** What is in the place of parameters; other routes have none. */
   const subjects: Readonly<Record<string, string>> = {
@@ -329,6 +338,7 @@ test("a viewer sees every page, no button of theirs is refused, and each that is
     "/o/$org/data-pools/$id": `data-pools/${pool["id"]}`,
     "/o/$org/executions/$id": `executions/${job["id"]}`,
     "/o/$org/quantum-jobs/$id": `quantum-jobs/${quantumJob}`,
+    "/o/$org/quantum-sessions/$id": `quantum-sessions/${session}`,
     "/o/$org/executions/compare": `executions/compare?a=${job["id"]}&b=${job["id"]}`,
   };
   const { page, open } = await world.visit({ as: ada });
@@ -357,8 +367,7 @@ async function runQuantumJob(organizationId: string): Promise<string> {
     technology: "SUPERCONDUCTING",
     gates: ["h", "cx"],
   };
-  const { program, project } = createBackendFiles(BACKEND, texts);
-  await world.deploy(await world.createProject("h7", program, { "platform.json": project }));
+  await deployBackend(world, BACKEND, texts);
   return await startQuantumJob(world, organizationId, toJob(BACKEND, [toCircuit(3)]));
 }
 

@@ -1,5 +1,6 @@
 import { EMAIL_PATTERN } from "@platform/contract/platform-api/common";
 import { BACKEND_ID_PATTERN } from "@platform/contract/project";
+import { AMOUNT_PATTERN } from "@platform/contract/quantum-api/price";
 import { NAME_PATTERN, VISIBLE } from "@platform/contract/visible-text";
 
 /** What the patterns of bodies ask for: nobody reads a regular expression. A test finds a pattern that has no words here. */
@@ -17,6 +18,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   [BACKEND_ID_PATTERN]:
     "must be lower-case letters and digits, with single hyphens and dots between them, at most 63",
   "^[A-Z]{3}$": "must be a currency code of three capital letters, such as EUR",
+  [AMOUNT_PATTERN]: "must be an amount, such as 12 or 0.0025",
   "^(0|[1-9][0-9]{0,8})([.][0-9]{1,6})?$": "must be an amount, such as 12 or 0.0025",
   "^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$": "must be a PNG, JPEG or WebP image",
   "^(https://[^\\s<>\"']+|[^\\s<>\"'@]+@[^\\s<>\"'@]+)$": "must be an email address or an https URL",

@@ -41,6 +41,14 @@ export function toQuery({ page = 1, ...given }: QuantumJobsSearch): QuantumJobsQ
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }
 
+/** Which page of the list of sessions is wanted, from 1, and whether one is to be opened. */
+export const sessionsSearch = search({ new: oneOf("session"), page: whole(LAST_PAGE) });
+
+/** The list of sessions as the platform takes it. */
+export function toSessionsQuery({ page = 1 }: ReturnType<typeof sessionsSearch>) {
+  return { type: "SESSION", page: Math.max(0, page - 1), size: PAGE_SIZE } as const;
+}
+
 /** The parameters that filter, all taken out. */
 export const NO_FILTER = {
   backend: undefined,

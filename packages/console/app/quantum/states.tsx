@@ -1,6 +1,11 @@
 import type { Backend } from "@platform/contract/quantum-api/backends";
 import type { JobState } from "@platform/contract/quantum-api/jobs";
-import { BACKEND_STATE_WORDS, JOB_STATE_WORDS } from "@platform/contract/quantum-api/states";
+import type { SessionState } from "@platform/contract/quantum-api/sessions";
+import {
+  BACKEND_STATE_WORDS,
+  JOB_STATE_WORDS,
+  SESSION_STATE_WORDS,
+} from "@platform/contract/quantum-api/states";
 
 /** Colours are those of executions: what ended without a result is told apart by its word. */
 const DOTS = {
@@ -13,7 +18,12 @@ const DOTS = {
   ONLINE: "SUCCEEDED",
   PAUSED: "UNKNOWN",
   OFFLINE: "PENDING",
-} as const satisfies Readonly<Record<JobState | Backend["status"], string>>;
+  OPEN: "SUCCEEDED",
+  ACTIVE: "RUNNING",
+  INACTIVE: "SUCCEEDED",
+  DRAINING: "UNKNOWN",
+  CLOSED: "PENDING",
+} as const satisfies Readonly<Record<JobState | SessionState | Backend["status"], string>>;
 
 /** "PENDING" as "Pending". */
 function toWord(state: string): string {
@@ -35,6 +45,18 @@ export function JobStateBadge({ status }: { readonly status: JobState }) {
 export function BackendStateBadge({ status }: { readonly status: Backend["status"] }) {
   return <Dot state={status} meaning={BACKEND_STATE_WORDS[status]} isLive={false} />;
 }
+
+/** A state of a session; a list gives it as a text. */
+export function SessionStateBadge({ status }: { readonly status: string }) {
+  const state = SESSION_STATES.find((known) => known === status);
+  return state === undefined ? (
+    status
+  ) : (
+    <Dot state={state} meaning={SESSION_STATE_WORDS[state]} isLive={state === "ACTIVE"} />
+  );
+}
+
+const SESSION_STATES = Object.keys(SESSION_STATE_WORDS) as SessionState[];
 
 interface DotProps {
   readonly state: keyof typeof DOTS;

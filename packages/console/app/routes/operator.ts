@@ -45,6 +45,16 @@ const workers = createRoute({
   component: lazyRouteComponent(() => import("../pages/operator/workers-page.tsx"), "WorkersPage"),
 });
 
+const backendsSearch = search({ new: oneOf("backend", "alias") });
+
+const backends = createRoute({
+  getParentRoute: () => operator,
+  path: "backends",
+  validateSearch: backendsSearch,
+  loader: ({ context: { load } }) => load(pages("listPlatformBackends", {})),
+  component: lazyRouteComponent(() => import("../pages/operator/backends-page.tsx"), "SharedBackendsPage"),
+});
+
 const storage = createRoute({
   getParentRoute: () => operator,
   path: "storage",
@@ -82,5 +92,5 @@ const settings = createRoute({
 
 /** The platform itself, for those who run it: the server answers nobody else. */
 export const operatorRoutes = [
-  operator.addChildren([health, activity, workers, storage, users, organisations, settings]),
+  operator.addChildren([health, activity, workers, backends, storage, users, organisations, settings]),
 ] as const;

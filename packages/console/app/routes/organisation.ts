@@ -1,13 +1,14 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { mayCall } from "../api/access.ts";
-import { pages } from "../api/queries.ts";
+import { pages, q } from "../api/queries.ts";
 import { auditSearch, toAuditFilter } from "../pages/audit/filter.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { organisation } from "./root.ts";
 
 const settingsSearch = search({
   edit: oneOf("organisation"),
-  new: oneOf("variable", "secret", "webhook"),
+  new: oneOf("variable", "secret", "webhook", "budget"),
+  budget: text(),
   variable: text(),
   secret: text(),
   webhook: text(),
@@ -46,6 +47,7 @@ const settings = createRoute({
       load(pages("listOrganizationVariables", {})),
       load(pages("listOrganizationSecrets", {})),
       load(pages("listWebhooks", { params: { id: "jobs" } })),
+      load(q("listQuantumBudgets", {})),
     ]),
   component: lazyRouteComponent(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
 });

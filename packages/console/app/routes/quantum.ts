@@ -1,12 +1,13 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { q } from "../api/queries.ts";
-import { quantumJobsSearch, toQuery } from "../quantum/filter.ts";
-import { oneOf, search } from "../util/url-state.ts";
+import { quantumJobsSearch, sessionsSearch, toQuery, toSessionsQuery } from "../quantum/filter.ts";
+import { oneOf, search, text, whole } from "../util/url-state.ts";
 import { organisation } from "./root.ts";
 
 const backendSearch = search({
   tab: oneOf("configuration", "calibration", "programs"),
   new: oneOf("job"),
+  session: text(),
 });
 const jobSearch = search({ tab: oneOf("circuit", "log", "facts") });
 
@@ -52,5 +53,29 @@ const job = createRoute({
   component: lazyRouteComponent(() => import("../pages/quantum-jobs/quantum-job-page.tsx"), "QuantumJobPage"),
 });
 
-/** Backends, and the jobs that they run. */
-export const quantumRoutes = [backends, backend, jobs, job] as const;
+const sessions = createRoute({
+  getParentRoute: () => organisation,
+  path: "quantum-sessions",
+  validateSearch: sessionsSearch,
+  loaderDeps: ({ search: given }) => toSessionsQuery(given),
+  loader: ({ context: { load }, deps: query }) => load(q("listQuantumWorkloads", { query })),
+  component: lazyRouteComponent(() => import("../pages/quantum-sessions/sessions-page.tsx"), "SessionsPage"),
+});
+
+const sessionSearch = search({ page: whole() });
+
+const session = createRoute({
+  getParentRoute: () => organisation,
+  path: "quantum-sessions/$id",
+  validateSearch: sessionSearch,
+  loaderDeps: ({ search: given }) => toQuery(given),
+  loader: ({ context: { load }, params: { id }, deps: query }) =>
+    Promise.all([
+      load(q("getQuantumSession", { params: { id } })),
+      load(q("listQuantumSessionJobs", { params: { id }, query })),
+    ]),
+  component: lazyRouteComponent(() => import("../pages/quantum-sessions/session-page.tsx"), "SessionPage"),
+});
+
+/** Backends, the jobs that they run, and sessions of these. */
+export const quantumRoutes = [backends, backend, jobs, job, sessions, session] as const;

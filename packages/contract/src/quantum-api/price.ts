@@ -13,12 +13,15 @@ export const Amount = (description: string) =>
     examples: ["0.0025"],
   });
 
+/** A text that is such an amount as it is sent. */
+export const AMOUNT_PATTERN = `^(0|[1-9][0-9]{0,8})([.][0-9]{1,${AMOUNT_DECIMALS}})?$`;
+
 /** An amount of money as it is sent: a decimal string, or a number, whose shortest decimal text counts. */
 export const GivenAmount = (description: string) =>
   Type.Union(
     [
       Type.String({
-        pattern: `^(0|[1-9][0-9]{0,8})([.][0-9]{1,${AMOUNT_DECIMALS}})?$`,
+        pattern: AMOUNT_PATTERN,
         examples: ["0.0025"],
         description: "a decimal number of nine digits behind the point at most, such as 0.0025",
       }),

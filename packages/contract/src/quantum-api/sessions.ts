@@ -74,10 +74,12 @@ const SessionRequestSchema = Type.Object(
   { additionalProperties: false, title: "QuantumSessionRequest", description: "A session to be opened" },
 );
 
+const WORKLOAD_TYPES = ["JOB", "SESSION"] as const;
+
 const WorkloadSchema = Type.Object(
   {
     id: Type.String({ description: "Id of the job or session" }),
-    type: StringEnum(["JOB", "SESSION"], { description: "A job that is in no session, or a session" }),
+    type: StringEnum(WORKLOAD_TYPES, { description: "A job that is in no session, or a session" }),
     backend_id: JobSchema.properties.backend_id,
     provider: JobSchema.properties.provider,
     status: Type.String({ description: "As of a job, or of a session" }),
@@ -202,7 +204,12 @@ export const SESSIONS_API = {
     path: "/workloads",
     summary: "List jobs and sessions together",
     description: "Newest first; jobs of a session are counted by it.",
-    query: Type.Object(PAGE_QUERY),
+    query: Type.Object({
+      ...PAGE_QUERY,
+      type: Type.Optional(
+        StringEnum(WORKLOAD_TYPES, { description: "Only jobs that are in no session, or only sessions" }),
+      ),
+    }),
     responses: {
       200: {
         description: "One page",

@@ -127,7 +127,10 @@ function createWorkloads({
 }: QuantumJobDeps): Handlers["listQuantumWorkloads"] {
   return async ({ caller, query }) => {
     const { organisationId } = caller;
-    const { items, total } = await sessions.listWorkloads(organisationId, readPage(query));
+    const { items, total } = await sessions.listWorkloads(organisationId, {
+      ...readPage(query),
+      type: query.type,
+    });
     const idsOf = (wanted: string) => items.flatMap(({ type, id }) => (type === wanted ? [id] : []));
     const ids = idsOf("JOB");
     const jobs = await quantumJobs.list(organisationId, { ids }, { offset: 0, limit: ids.length });

@@ -193,6 +193,11 @@ test("jobs and sessions are listed together, jobs of sessions by these", async (
     last: true,
   });
   expect(await read("/workloads?size=1&page=1")).toMatchObject({ content: [{ id: alone }], page: 1 });
+  for (const [type, only] of Object.entries({ SESSION: id, JOB: alone }))
+    expect(await read(`/workloads?type=${type}`)).toMatchObject({
+      content: [{ id: only }],
+      total_elements: 1,
+    });
   expect(await read("/runtime-minutes")).toEqual({ allowances: [] });
   for (let count = 3; count > 0; count--) await finish();
 });

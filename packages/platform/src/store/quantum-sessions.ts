@@ -66,6 +66,13 @@ interface WorkloadKey {
   readonly id: string;
 }
 
+/** What of a list is wanted; without a type, jobs and sessions. */
+interface WorkloadsPage {
+  readonly offset: number;
+  readonly limit: number;
+  readonly type?: WorkloadKey["type"] | undefined;
+}
+
 type SessionKey = Pick<NewSession, "organisationId" | "id">;
 
 /** Sessions of organisations. */
@@ -85,7 +92,7 @@ export interface QuantumSessionStore {
   /** Newest first; `total`: MOST_JOBS at most of jobs. */
   readonly listWorkloads: (
     organisationId: string,
-    page: { readonly offset: number; readonly limit: number },
+    page: WorkloadsPage,
   ) => Promise<{ readonly items: readonly WorkloadKey[]; readonly total: number }>;
 }
 
@@ -128,7 +135,7 @@ const WORKLOADS = `with found as materialized (
         select e.* from execution e where e.owner_id = $1::uuid and e.priority = ${BACKEND_PRIORITY} order by e.id desc limit ${MOST_JOBS}
       ) e join execution_input i on ${lookUp("i", "e.id")}
       where ${FACTS} is not null and not ${FACTS} ?| array['isDryRun', 'sessionId']
-    ) each
+    ) each where $4::text is null or type = $4
   )
   select (select count(*)::int from found) as total, page.* from (select 1) one
     left join lateral (select * from found where place > $2::int and place <= $2::int + $3::int) page on true order by page.place`;
@@ -258,12 +265,12 @@ async function change(
 async function listWorkloads(
   database: Database,
   organisationId: string,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  { offset, limit, type }: WorkloadsPage,
 ): Promise<{ readonly items: readonly WorkloadKey[]; readonly total: number }> {
   type Row = { readonly total: number } & (WorkloadKey | { readonly id: null });
   const rows = await database.query<Row>({
     text: WORKLOADS,
-    values: [organisationId, offset, limit],
+    values: [organisationId, offset, limit, type ?? null],
     idempotent: true,
   });
   const items = rows.flatMap((row) => (row.id === null ? [] : [{ type: row.type, id: row.id }]));

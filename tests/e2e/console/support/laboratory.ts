@@ -2,7 +2,15 @@ import { expectOk, fetchAccessToken, request } from "../../../../tools/platform-
 import type { Subscription } from "../../../../tools/platform-client.ts";
 import { createTour, MOST_STOPS, PROJECTS } from "./laboratory-projects.ts";
 import type { ConsoleWorld } from "./open-console.ts";
-import { createBackendFiles, startQuantumJob, toCircuit, toJob } from "./quantum-backend.ts";
+import {
+  callQuantum,
+  deployBackend,
+  H7,
+  openQuantumSession,
+  startQuantumJob,
+  toCircuit,
+  toJob,
+} from "./quantum-backend.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -31,6 +39,8 @@ export interface Laboratory {
   readonly sampled: string;
   readonly refused: string;
   readonly onDevice: string;
+  /** A session of the backend, with a job. */
+  readonly session: string;
   /** Token of an invitation to the provider. */
   readonly invitation: string;
 }
@@ -163,27 +173,22 @@ async function runJobs(provider: Call, serviceKey: string) {
   return { succeeded, alsoSucceeded, failed, running, waiting };
 }
 
-const H7 = {
-  name: "H7, seven qubits",
-  description:
-    "The simulator of the seven-qubit device of the Alpine Optimisation Lab, with its noise of last week.\n\nJobs of more than 20 circuits are to be split.",
-  technology: "SUPERCONDUCTING",
-  gates: ["cz", "rz", "sx", "x", "h", "cx"],
-};
-
 /** A backend, and what jobs of it can become. */
 async function runQuantumJobs(world: ConsoleWorld, organizationId: string) {
   const backend = "lab.h7";
-  const { program, project } = createBackendFiles(backend, H7);
-  await world.deploy(await world.createProject("h7", program, { "platform.json": project }));
+  await deployBackend(world, backend, H7);
   const start = (json: object, seconds = 30) => startQuantumJob(world, organizationId, json, seconds);
   const problem = {
     bqm: { variable_labels: ["north", "south", "east"], linear_biases: [1, -2, 0.5] },
   };
+  await callQuantum(world, organizationId, "PUT", "/budgets/EUR", { json: { amount: 250 } });
+  const session = await openQuantumSession(world, organizationId, backend);
   const [measured, sampled, refused] = [
     await start(
       toJob(backend, [toCircuit(5, "// spread"), toCircuit(3)], {
         name: "GHZ, all widths",
+        session_id: session,
+        max_cost: "2.5",
         tags: ["ghz", "nightly"],
       }),
     ),
@@ -191,7 +196,7 @@ async function runQuantumJobs(world: ConsoleWorld, organizationId: string) {
     await start(toJob(backend, [toCircuit(2, "// fails")], { name: "Without its register" })),
   ];
   const onDevice = await start(toJob(backend, [toCircuit(2, "// seconds 800")], { name: "Long run" }), 1);
-  return { backend, measured, sampled, refused, onDevice };
+  return { backend, session, measured, sampled, refused, onDevice };
 }
 
 /** Until nothing waits or runs any more. */

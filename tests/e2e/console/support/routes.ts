@@ -70,6 +70,8 @@ function describeSubjects(lab: Laboratory): Readonly<Record<string, readonly str
     "/o/$org/quantum-jobs/$id": [lab.measured, lab.sampled, lab.refused, lab.onDevice].map(
       (id) => `${provider}/quantum-jobs/${id}`,
     ),
+    "/o/$org/quantum-sessions": [`${provider}/quantum-sessions`, `/o/${lab.empty}/quantum-sessions`],
+    "/o/$org/quantum-sessions/$id": [`${provider}/quantum-sessions/${lab.session}`],
     "/o/$org/usage": [`${provider}/usage`, `${customer}/usage?by=service`, `/o/${lab.empty}/usage`],
     "/o/$org": [provider, `/o/${lab.empty}`],
     "/jobs/$id": [`/jobs/${lab.succeeded}`],

@@ -8,7 +8,7 @@ import { Time } from "../../ui/time.tsx";
 import { formatMoney } from "../../util/money.ts";
 import { formatDuration } from "../../util/times.ts";
 import { formatCount } from "../../util/units.ts";
-import { describeSize, TYPE_WORDS } from "./words.ts";
+import { describeSize, TYPE_WORDS } from "../../quantum/words.ts";
 
 interface BackendOverviewProps {
   readonly backend: Backend;

@@ -18,6 +18,7 @@ const route = getRouteApi("/in/o/$org/backends/$id");
 /** One backend: how it is, what jobs may ask of it, and a job for it. */
 export function BackendPage() {
   const { id } = route.useParams();
+  const { session } = route.useSearch();
   const { slug: org } = useOrganisation();
   const navigate = route.useNavigate();
   const request = { params: { backendId: id } };
@@ -51,7 +52,7 @@ export function BackendPage() {
       />
       <RoutedTabs label="Parts of the backend" tabs={tabs} />
       <RoutedDialog title={`${what} on ${id}`} when={["new", "job"]} width={720}>
-        {(close) => <RunCircuit backend={backend} onCancel={close} onStarted={openJob} />}
+        {(close) => <RunCircuit backend={backend} sessionId={session} onCancel={close} onStarted={openJob} />}
       </RoutedDialog>
     </>
   );

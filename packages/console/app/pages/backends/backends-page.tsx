@@ -10,7 +10,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { formatCount } from "../../util/units.ts";
-import { describeSize, TYPE_WORDS } from "./words.ts";
+import { describeSize, TYPE_WORDS } from "../../quantum/words.ts";
 
 /** What runs quantum jobs. */
 export function BackendsPage() {

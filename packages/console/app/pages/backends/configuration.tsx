@@ -6,7 +6,7 @@ import { FORMAT_WORDS } from "../../quantum/circuits.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { formatCount } from "../../util/units.ts";
 import { CouplingMap } from "./coupling-map.tsx";
-import { describeRange, describeSize } from "./words.ts";
+import { describeRange, describeSize } from "../../quantum/words.ts";
 
 type Described = NonNullable<Backend["configuration"]>;
 

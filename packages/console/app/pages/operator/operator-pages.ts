@@ -3,6 +3,7 @@ export const OPERATOR_PAGES = [
   ["/operator", "Health"],
   ["/operator/activity", "Activity"],
   ["/operator/workers", "Workers"],
+  ["/operator/backends", "Backends"],
   ["/operator/storage", "Storage"],
   ["/operator/users", "Users"],
   ["/operator/organizations", "Organisations"],

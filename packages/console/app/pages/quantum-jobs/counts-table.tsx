@@ -63,9 +63,8 @@ function Rows({ of: { shown, rest, total, largest }, isCounted }: RowsProps) {
     <>
       <td className="counts-number">{isCounted ? formatCount(count) : count.toPrecision(3)}</td>
       <td className="counts-number">{describeShare(count, total)}</td>
-      <td aria-hidden>
-        <Bar share={largest === 0 ? 0 : Math.min(1, count / largest)} isRest={isRest} />
-      </td>
+      {/* Bars are as long as the most frequent outcome's: what many have together would be longer. */}
+      <td aria-hidden>{!isRest && <Bar share={largest === 0 ? 0 : count / largest} />}</td>
     </>
   );
   return (
@@ -107,14 +106,9 @@ function Rows({ of: { shown, rest, total, largest }, isCounted }: RowsProps) {
   );
 }
 
-function Bar({ share, isRest }: { readonly share: number; readonly isRest: boolean }) {
+function Bar({ share }: { readonly share: number }) {
   return (
-    <svg
-      className="counts-bar"
-      viewBox="0 0 100 10"
-      preserveAspectRatio="none"
-      data-rest={isRest || undefined}
-    >
+    <svg className="counts-bar" viewBox="0 0 100 10" preserveAspectRatio="none">
       <rect width={Math.max(0.5, share * 100)} height={10} />
     </svg>
   );

@@ -2,6 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { q, REFRESH_MS, useLoaded } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { isFiltered, toQuery } from "../../quantum/filter.ts";
+import { Pager } from "../../quantum/pager.tsx";
 import { JOB_STATE_WORDS } from "@platform/contract/quantum-api/states";
 import { DataTable } from "../../table/data-table.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
@@ -10,7 +11,6 @@ import { AppLink, ButtonLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { createColumns } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { Pager } from "./pager.tsx";
 
 const route = getRouteApi("/in/o/$org/quantum-jobs");
 
@@ -33,6 +33,9 @@ export function QuantumJobsPage() {
         actions={
           <>
             <CopyAs op="listQuantumJobs" request={{ query }} command="platform quantum jobs" />
+            <ButtonLink to="/o/$org/quantum-sessions" params={{ org: slug }} variant="default">
+              Sessions
+            </ButtonLink>
             <ButtonLink to="/o/$org/backends" params={{ org: slug }}>
               Backends
             </ButtonLink>

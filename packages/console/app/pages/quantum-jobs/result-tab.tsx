@@ -3,6 +3,8 @@ import { Suspense, useMemo, useState } from "react";
 import { parseExactNumbers } from "@platform/contract/exact-number";
 import { useText } from "../../api/content.ts";
 import { JsonView, SHOWN_BYTES } from "../../execution/json-view.tsx";
+import { Estimate } from "../../quantum/estimate.tsx";
+import { readEstimate } from "../../quantum/read-estimate.ts";
 import { isObject } from "../../quantum/read-json.ts";
 import { readResult } from "../../quantum/read-result.ts";
 import type { ShownResult } from "../../quantum/read-result.ts";
@@ -40,7 +42,8 @@ export function ResultTab({ job, execution }: JobProps) {
     );
   if (error !== null) return <Failure error={error} retry={retry} />;
   if (data === undefined) return <Skeleton h={240} />;
-  return <Result text={data} id={job.id} />;
+  const estimate = job.dry_run ? readEstimate(data) : null;
+  return estimate === null ? <Result text={data} id={job.id} /> : <Estimate of={estimate} />;
 }
 
 const HEIGHT = 240;

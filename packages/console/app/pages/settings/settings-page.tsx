@@ -11,6 +11,7 @@ import { Facts } from "../../ui/facts.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { Webhooks } from "../webhooks/webhooks.tsx";
+import { Budgets } from "./budgets.tsx";
 import { Secrets } from "./secrets.tsx";
 import { Variables } from "./variables.tsx";
 
@@ -22,7 +23,7 @@ export function SettingsPage() {
     <>
       <PageHeader
         title="Settings"
-        description={`Names, variables, secrets and webhooks of ${name}.`}
+        description={`Names, variables, secrets, webhooks and budgets of ${name}.`}
         actions={
           <>
             <CopyAs
@@ -53,6 +54,7 @@ export function SettingsPage() {
         <Webhooks applicationId="jobs">
           Told what becomes of the jobs that members start. Applications have webhooks of their own.
         </Webhooks>
+        <Budgets />
         <DeleteSection />
       </Stack>
       <RoutedDialog title="Change the organisation" when={["edit", "organisation"]}>

@@ -1,5 +1,5 @@
 import type { Backend } from "@platform/contract/quantum-api/backends";
-import { formatCount } from "../../util/units.ts";
+import { formatCount } from "../util/units.ts";
 
 /** Words of the types of backends. */
 export const TYPE_WORDS: Readonly<Record<Backend["type"], string>> = {

@@ -1,10 +1,17 @@
 import { Button, Group, Text } from "@mantine/core";
-import type { AnswerOf } from "../../api/client.ts";
-import { useSetSearch } from "../../ui/dialog.tsx";
-import { formatCount } from "../../util/units.ts";
+import type { AnswerOf } from "../api/client.ts";
+import { useSetSearch } from "../ui/dialog.tsx";
+import { formatCount } from "../util/units.ts";
 
-/** From one page of the list to the next. */
-export function Pager({ of: list }: { readonly of: AnswerOf<"listQuantumJobs"> }) {
+interface PagerProps {
+  readonly of: Omit<AnswerOf<"listQuantumJobs">, "content">;
+  /** What is listed, in words. */
+  readonly one?: string;
+  readonly many?: string;
+}
+
+/** From one page of a list to the next. */
+export function Pager({ of: list, one = "job", many = "jobs" }: PagerProps) {
   const setSearch = useSetSearch();
   const { page, total_pages: pages, total_elements: total, last } = list;
   if (total === 0) return null;
@@ -12,7 +19,7 @@ export function Pager({ of: list }: { readonly of: AnswerOf<"listQuantumJobs"> }
   return (
     <Group mt="sm" gap="sm" justify="space-between">
       <Text fz="sm" c="dimmed" role="status">
-        {formatCount(total)} {total === 1 ? "job" : "jobs"}
+        {formatCount(total)} {total === 1 ? one : many}
         {pages > 1 && `, page ${formatCount(page + 1)} of ${formatCount(pages)}`}
       </Text>
       {pages > 1 && (
