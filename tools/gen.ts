@@ -25,6 +25,7 @@ import { SCHEMA_FILE, dumpSchema } from "../packages/platform/src/testing/dump-s
 import { wrapPage } from "./docs/wrap.ts";
 import { createQuantumRoutes, createRoutes, createWords } from "./browser-tables.ts";
 import { MANIFESTS } from "./manifests.ts";
+import { createSampleProject } from "./sample-project.ts";
 import { REPOSITORY } from "./platform-process.ts";
 
 const NOTICE = "<!-- Written by `npm run gen`. -->";
@@ -64,6 +65,7 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   "packages/contract/src/platform-api/routes.gen.ts": createRoutes,
   "packages/contract/src/quantum-api/routes.gen.ts": createQuantumRoutes,
   "packages/contract/src/words.gen.ts": createWords,
+  "packages/console/app/util/sample-project.gen.ts": createSampleProject,
   "packages/platform/schema.sql": dumpSchema,
   "docs/guide/codes.md": createCodesPage,
   "docs/guide/limits.md": createLimitsPage,

@@ -75,6 +75,27 @@ test("a ZIP file of platform compress becomes a live version, with its build log
   expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
 });
 
+test("an organisation without services starts with a sample: one press deploys it, and its example runs", async () => {
+  const { slug } = await world.createOrganisation("Beginning");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/services`);
+  await page.getByText("No services yet").waitFor();
+  // Whoever presses twice gets one.
+  await page.getByRole("button", { name: "Start with a sample" }).dblclick();
+  await page.getByRole("heading", { level: 1, name: "sample 1.0.0" }).waitFor();
+  await page.getByText("Live: it accepts executions").waitFor();
+  await page.getByRole("link", { name: "Try it" }).click();
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.getByText('"sum"').first().waitFor();
+  await page.getByText("42").first().waitFor();
+  await open(`/o/${slug}/services/new`);
+  await page.getByRole("button", { name: "Start with a sample" }).click();
+  await page.getByRole("heading", { level: 1, name: "sample-2 1.0.0" }).waitFor();
+  await open(`/o/${slug}/services`);
+  await page.getByText("2 rows").waitFor();
+  expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
+});
+
 test("a service is tried with the example of its project, a wrong type is refused at its field, and no digit is lost, nor when its input is begun with again", async () => {
   const { page, open, complaints } = await world.visit();
   const { body: me } = await world.api<{ readonly organization: { readonly slug: string } }>("GET", "/me");

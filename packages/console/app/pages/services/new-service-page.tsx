@@ -1,5 +1,7 @@
+import { Group, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useOrganisation } from "../../api/scope.tsx";
+import { StartWithSample } from "../../forms/start-with-sample.tsx";
 import { UploadProject } from "../../forms/upload-project.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
@@ -26,6 +28,12 @@ export function NewServicePage() {
           void navigate({ to: "/o/$org/services/$key/versions/$version", params: { org, key, version } })
         }
       />
+      <Group mt="xl" gap="sm">
+        <StartWithSample />
+        <Text c="dimmed">
+          No project at hand? The sample adds up numbers: it is deployed at once, to be tried and changed.
+        </Text>
+      </Group>
     </>
   );
 }

@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue } from "react";
 import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
+import { StartWithSample } from "../../forms/start-with-sample.tsx";
 import { DataTable } from "../../table/data-table.tsx";
 import { Can } from "../../ui/can.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
@@ -93,9 +94,18 @@ function NothingFound() {
 
 function NoServices() {
   return (
-    <EmptyState title="No services yet" action={<NewButton />} command="platform init && platform up">
-      A service is a Python function that others call over HTTP. Upload the ZIP file of a project, or deploy
-      it with the command line.
+    <EmptyState
+      title="No services yet"
+      action={
+        <Group gap="sm">
+          <NewButton />
+          <StartWithSample />
+        </Group>
+      }
+      command="platform init && platform up"
+    >
+      A service is a Python function that others call over HTTP. Upload the ZIP file of a project, deploy it
+      with the command line, or start with a sample that adds up numbers.
     </EmptyState>
   );
 }
