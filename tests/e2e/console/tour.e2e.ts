@@ -7,6 +7,7 @@ import { expectOk } from "../../../tools/platform-client.ts";
 import { createTour, MOST_STOPS, PROJECTS } from "./support/laboratory-projects.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
+import { deployBackend, H7, startQuantumJob, toCircuit, toJob } from "./support/quantum-backend.ts";
 import { waitUntilSettled, watchRequests } from "./support/settled.ts";
 
 /** Where the pictures of docs/guide/console.md go (docs/development.md). */
@@ -195,6 +196,7 @@ test("a service goes all the way: from its ZIP file into the marketplace, to the
   await open("/o/alpine-lab/executions");
   await page.getByRole("table", { name: "Executions", exact: true }).waitFor();
   await keep(page, "executions");
+  await lookAtQuantum(page, open);
   await open("/o/alpine-lab/members");
   await title(page, "Members");
   await keep(page, "members");
@@ -204,6 +206,21 @@ test("a service goes all the way: from its ZIP file into the marketplace, to the
   expect(complaints.filter((text) => !/40[14]/u.test(text))).toEqual([]);
   await context.close();
 });
+
+/** A backend of the lab, and a job that has run on it. */
+async function lookAtQuantum(page: Page, open: (path: string) => Promise<void>): Promise<void> {
+  const backend = "lab.h7";
+  await deployBackend(world, backend, H7);
+  const { body } = await world.api<{ organization: { id: string } }>("GET", "/me");
+  const asked = toJob(backend, [toCircuit(5)], { name: "GHZ of five qubits", tags: ["ghz"] });
+  const job = await startQuantumJob(world, body.organization.id, asked);
+  await open(`/o/alpine-lab/backends/${backend}`);
+  await page.getByText("Online", { exact: true }).waitFor();
+  await keep(page, "backend");
+  await open(`/o/alpine-lab/quantum-jobs/${job}`);
+  await page.getByText(/outcomes of 1,000 shots$/u).waitFor();
+  await keep(page, "quantum-job");
+}
 
 /** Pages may not read the clipboard, so the reference is pasted into the input. */
 async function startByReference(page: Page): Promise<void> {
