@@ -209,7 +209,7 @@ test("a session is opened, runs a job, takes no more, and is closed", async () =
   expect(await page.getByRole("link", { name: "Run in it" }).count()).toBe(0);
   await press("Close session");
   await page.getByText("Closed", { exact: true }).first().waitFor();
-  expect(await page.getByRole("button", { name: /^(Close|Take)/u }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: /^(Close session|Take)/u }).count()).toBe(0);
   expect(await quantum<object>("GET", `/sessions/${session}`)).toMatchObject({
     status: "CLOSED",
     job_count: 1,

@@ -8,5 +8,5 @@ export function Toasts() {
 
 /** Shows a message; where the place is not there yet, it is shown as soon as it is. */
 export function showToast(message: NotificationData): void {
-  notifications.show(message);
+  notifications.show({ ...message, closeButtonProps: { "aria-label": "Close the message" } });
 }
