@@ -7,11 +7,13 @@ import { SchemaBackedForm } from "./schema-backed-form.tsx";
 
 const { params, body } = OPERATOR_BACKENDS_API.putPlatformBackend;
 
+const LONGEST_KEY = 64;
+
 /** The body, and the id, which the operation takes from the path. */
 const SCHEMAS = {
   backend: Type.Object({
     ...params.properties,
-    serviceKey: Type.String({ minLength: 1, maxLength: body.properties.serviceKey.maxLength }),
+    serviceKey: Type.String({ minLength: 1, maxLength: LONGEST_KEY }),
   }),
   alias: Type.Object({ ...params.properties, aliasOf: body.properties.aliasOf }),
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeSample, readSampleSet } from "./read-sample-set.ts";
+import { describeSample, groupSamples, readSampleSet } from "./read-sample-set.ts";
 
 const array = (data: readonly unknown[]) => ({ type: "array", data });
 
@@ -18,6 +18,17 @@ test("samples are unpacked, the one with the least energy first, and labels need
   expect(set?.rows.map((row) => [row.energy, row.occurrences, describeSample(set, row, 3)])).toEqual([
     [-1.5, 3, 'a=0 7=1 ["q",1]=1'],
     [2, 1, 'a=1 7=0 ["q",1]=1'],
+  ]);
+});
+
+test("what was found several times is one row with all occurrences, also where what differs is not shown", () => {
+  const vectors = { energy: array([2, -1.5, 2, 0]), num_occurrences: array([1, 3, 4, 1]) };
+  const set = readSampleSet({ ...PACKED, sample_data: array([[5], [6], [5], [2]]), vectors });
+  const rows = set === null ? [] : groupSamples(set, 1);
+  expect(rows.map(({ energy, occurrences, sample }) => [energy, occurrences, sample])).toEqual([
+    [-1.5, 3, "a=0 and 2 more"],
+    [0, 1, "a=0 and 2 more"],
+    [2, 5, "a=1 and 2 more"],
   ]);
 });
 

@@ -57,6 +57,27 @@ function readArray(array: unknown): readonly unknown[] | null {
   return isObject(array) && Array.isArray(array["data"]) ? (array["data"] as readonly unknown[]) : null;
 }
 
+/** The rows of the least energy as texts: annealers list what they have found several times as often, here it is one row with all occurrences. */
+export function groupSamples(set: SampleSet, most: number): readonly GroupedSample[] {
+  const groups = new Map<string, GroupedSample>();
+  for (const row of set.rows) {
+    // Variables that are not shown tell samples apart as well.
+    const key = set.variables.map((_, place) => row.valueAt(place)).join(" ");
+    const { energy } = row;
+    const known = groups.get(key);
+    const occurrences = row.occurrences + (known?.occurrences ?? 0);
+    groups.set(key, { energy, occurrences, sample: known?.sample ?? describeSample(set, row, most) });
+  }
+  return [...groups.values()];
+}
+
+/** A sample, and how often it was found in all. */
+export interface GroupedSample {
+  readonly energy: number;
+  readonly occurrences: number;
+  readonly sample: string;
+}
+
 /** `a=1 b=0 and 3 more`: the values of a sample, of the first variables. */
 export function describeSample({ variables }: SampleSet, row: SampleRow, most: number): string {
   const shown = variables.slice(0, most).map((name, place) => `${name.slice(0, 100)}=${row.valueAt(place)}`);

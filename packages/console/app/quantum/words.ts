@@ -8,6 +8,14 @@ export const TYPE_WORDS: Readonly<Record<Backend["type"], string>> = {
   ANNEALER: "Annealer",
 };
 
+/** "Superconducting" for SUPERCONDUCTING; "-" where it does not say. What is no such word stands as it is. */
+export function describeTechnology({ technology }: Pick<Backend, "technology">): string {
+  if (technology === "UNKNOWN") return "-";
+  if (!/^[A-Za-z_ ]+$/u.test(technology)) return technology;
+  const words = technology.toLowerCase().replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 /** "24 qubits", "1,000 variables"; "-" where it does not say. */
 export function describeSize({ configuration }: Pick<Backend, "configuration">): string {
   const { qubit_count: qubits, variable_count: variables } = configuration ?? {};

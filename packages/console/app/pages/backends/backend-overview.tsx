@@ -1,14 +1,13 @@
-import { Stack, Text } from "@mantine/core";
+import { Anchor, Stack, Text } from "@mantine/core";
 import type { Backend } from "@platform/contract/quantum-api/backends";
 import type { AnswerOf } from "../../api/client.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { AppLink } from "../../ui/link.tsx";
-import { Time } from "../../ui/time.tsx";
 import { formatMoney } from "../../util/money.ts";
 import { formatDuration } from "../../util/times.ts";
 import { formatCount } from "../../util/units.ts";
-import { describeSize, TYPE_WORDS } from "../../quantum/words.ts";
+import { describeSize, describeTechnology, TYPE_WORDS } from "../../quantum/words.ts";
 
 interface BackendOverviewProps {
   readonly backend: Backend;
@@ -29,7 +28,7 @@ export function BackendOverview({ backend, load }: BackendOverviewProps) {
       <Facts
         of={{
           Type: TYPE_WORDS[backend.type],
-          Technology: backend.technology,
+          Technology: describeTechnology(backend),
           Size: describeSize(backend),
           "Jobs that wait": formatCount(load.queue_size),
           "Typical wait": describeWait(load.queue_avg_time),
@@ -44,7 +43,7 @@ export function BackendOverview({ backend, load }: BackendOverviewProps) {
               {version}
             </AppLink>
           ),
-          "Version of": <Time at={backend.updated_at} />,
+          "Made on": backend.updated_at,
           Service: (
             <AppLink to="/o/$org/services/$key" params={{ org, key }}>
               Its service, with builds and settings
@@ -52,9 +51,9 @@ export function BackendOverview({ backend, load }: BackendOverviewProps) {
           ),
           "More about it":
             documentation.url === undefined ? undefined : (
-              <a href={documentation.url} rel="nofollow noreferrer ugc" target="_blank">
+              <Anchor href={documentation.url} rel="nofollow noreferrer ugc" target="_blank" inherit>
                 {documentation.url}
-              </a>
+              </Anchor>
             ),
         }}
       />
@@ -77,5 +76,7 @@ function describePrice(price: Backend["price"]): string {
 }
 
 function describeWait(seconds: number): string {
-  return seconds === 0 ? "none so far" : `up to ${formatDuration(seconds * 1_000)}`;
+  return seconds === 0
+    ? "none so far"
+    : `up to ${seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1_000)}`;
 }

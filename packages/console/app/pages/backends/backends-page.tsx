@@ -10,7 +10,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { formatCount } from "../../util/units.ts";
-import { describeSize, TYPE_WORDS } from "../../quantum/words.ts";
+import { describeSize, describeTechnology, TYPE_WORDS } from "../../quantum/words.ts";
 
 /** What runs quantum jobs. */
 export function BackendsPage() {
@@ -52,7 +52,8 @@ function createColumns(org: string): readonly Column<Backend>[] {
           </AppLink>
           {name !== id && (
             <Text c="dimmed" fz="sm" style={{ overflowWrap: "anywhere" }}>
-              {name}
+              {/* An alias says its id again: "azure.ionq.simulator, simulated by sim.statevector". */}
+              {name.startsWith(`${id}, `) ? name.slice(id.length + 2) : name}
             </Text>
           )}
         </>
@@ -60,7 +61,7 @@ function createColumns(org: string): readonly Column<Backend>[] {
     },
     { id: "state", label: "State", cell: ({ status }) => <BackendStateBadge status={status} /> },
     { id: "type", label: "Type", cell: ({ type }) => TYPE_WORDS[type] },
-    { id: "technology", label: "Technology", cell: ({ technology }) => technology, priority: 3 },
+    { id: "technology", label: "Technology", cell: describeTechnology, priority: 3 },
     { id: "size", label: "Size", cell: describeSize },
     {
       id: "queue",

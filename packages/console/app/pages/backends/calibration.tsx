@@ -1,4 +1,5 @@
-import { Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Button, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useState } from "react";
 import { withoutExactNumbers } from "@platform/contract/exact-number";
 import { q, useFetched } from "../../api/queries.ts";
 import { JsonView } from "../../execution/json-view.tsx";
@@ -9,8 +10,9 @@ import type { Column } from "../../table/data-table.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { formatCount } from "../../util/units.ts";
 
-/** Rows of a table. */
-const MOST = 200;
+/** Rows of a table at first, and those that it can have. */
+const FEW = 20;
+const MOST = 500;
 
 /** Errors, durations and coherence, as the backend describes them. */
 export function Calibration({ id }: { readonly id: string }) {
@@ -22,7 +24,12 @@ export function Calibration({ id }: { readonly id: string }) {
     return <JsonView text={JSON.stringify(data)} what="Calibration" fileName={`${id}-calibration.json`} />;
   return (
     <Stack gap="xl">
-      <Part title="Qubits" rows={calibration.qubits} columns={QUBITS} rowKey={(row) => row.id} />
+      <Part
+        title="Qubits"
+        rows={calibration.qubits}
+        columns={listQubitColumns(calibration.qubits)}
+        rowKey={(row) => row.id}
+      />
       <Part
         title="Gates"
         rows={calibration.gates}
@@ -41,14 +48,20 @@ interface PartProps<Row> {
 }
 
 function Part<Row>({ title, rows, columns, rowKey }: PartProps<Row>) {
+  const [most, setMost] = useState(FEW);
   if (rows.length === 0) return null;
   return (
     <section>
       <Title order={2} fz="md" mb="xs">
         {title}
       </Title>
-      <DataTable label={title} columns={columns} rows={rows.slice(0, MOST)} rowKey={rowKey} empty={null} />
-      {rows.length > MOST && (
+      <DataTable label={title} columns={columns} rows={rows.slice(0, most)} rowKey={rowKey} empty={null} />
+      {rows.length > most && most < MOST && (
+        <Button mt="xs" size="xs" variant="default" onClick={() => setMost(MOST)}>
+          Show {rows.length > MOST ? `the first ${formatCount(MOST)}` : `all ${formatCount(rows.length)}`}
+        </Button>
+      )}
+      {rows.length > MOST && most === MOST && (
         <Text c="dimmed" fz="sm" mt="xs">
           The first {formatCount(MOST)} of {formatCount(rows.length)}; the API has all of them.
         </Text>
@@ -63,6 +76,12 @@ const QUBITS: readonly Column<QubitCalibration>[] = [
   { id: "t2", label: "T2", align: "end", cell: ({ t2 }) => formatSeconds(t2) },
   { id: "frequency", label: "Frequency", align: "end", cell: ({ frequency }) => formatHertz(frequency) },
 ];
+
+/** What no qubit says has no column. */
+function listQubitColumns(qubits: readonly QubitCalibration[]): readonly Column<QubitCalibration>[] {
+  const isSaid = qubits.some(({ frequency }) => frequency !== null);
+  return isSaid ? QUBITS : QUBITS.filter(({ id }) => id !== "frequency");
+}
 
 const GATES: readonly Column<GateCalibration>[] = [
   { id: "name", label: "Gate", cell: ({ name }) => <span className="mono">{name}</span> },

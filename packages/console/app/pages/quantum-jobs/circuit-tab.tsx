@@ -9,6 +9,7 @@ import { Failure } from "../../ui/failure.tsx";
 import { saveText } from "../../ui/save.ts";
 import { formatBytes } from "../../util/units.ts";
 import type { JobProps } from "./job-actions.tsx";
+import "./circuit-tab.css";
 
 /** Characters of a circuit that are shown: more are a file. */
 const MOST_SHOWN = 100_000;
@@ -68,7 +69,9 @@ function Circuits({ of: circuits, format, id }: CircuitsProps) {
       {circuit.text === null ? (
         <Text>It is binary, and is read by the backend alone: in Python, retrieve the job by the SDK.</Text>
       ) : (
-        <Code text={circuit.text.slice(0, MOST_SHOWN)} language="text" what="Circuit" />
+        <div className="circuit-text">
+          <Code text={circuit.text.slice(0, MOST_SHOWN)} language="text" what="Circuit" />
+        </div>
       )}
       {circuit.text !== null && circuit.text.length > MOST_SHOWN && (
         <Text c="dimmed" fz="sm">

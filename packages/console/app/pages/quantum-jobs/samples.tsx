@@ -1,24 +1,22 @@
 import { Button, Stack, Text } from "@mantine/core";
-import { useMemo } from "react";
-import { describeSample } from "../../quantum/read-sample-set.ts";
-import type { SampleSet } from "../../quantum/read-sample-set.ts";
+import { useMemo, useState } from "react";
+import { groupSamples } from "../../quantum/read-sample-set.ts";
+import type { GroupedSample, SampleSet } from "../../quantum/read-sample-set.ts";
 import { DataTable } from "../../table/data-table.tsx";
 import type { Column } from "../../table/data-table.tsx";
 import { saveText } from "../../ui/save.ts";
 import { toCsv } from "../../util/csv.ts";
 import { formatCount } from "../../util/units.ts";
 
-/** Rows of the table, and variables of a row. */
+/** Rows of the table at first, those that it can have, and variables of a row. */
+const FEW_ROWS = 16;
 const MOST_ROWS = 100;
 const MOST_VARIABLES = 40;
 /** Values of a file: more are in the result as JSON. */
 const MOST_VALUES = 1_000_000;
 
-interface Row {
+interface Row extends GroupedSample {
   readonly place: number;
-  readonly energy: number;
-  readonly occurrences: number;
-  readonly sample: string;
 }
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -39,31 +37,38 @@ const COLUMNS: readonly Column<Row>[] = [
 
 /** What an annealer has found, the least energy first. */
 export function Samples({ of: set, id }: { readonly of: SampleSet; readonly id: string }) {
-  const rows = useMemo(
-    () =>
-      set.rows.slice(0, MOST_ROWS).map((row, place): Row => {
-        const { energy, occurrences } = row;
-        return { place, energy, occurrences, sample: describeSample(set, row, MOST_VARIABLES) };
-      }),
-    [set],
-  );
+  const [most, setMost] = useState(FEW_ROWS);
+  // A set that is very large is not grouped: that would hold the page.
+  const isSmall = set.rows.length * set.variables.length <= MOST_VALUES;
+  const samples = useMemo(() => groupSamples(isSmall ? set : firstOf(set), MOST_VARIABLES), [set, isSmall]);
   const { length } = set.rows;
-  const isSaved = length * set.variables.length <= MOST_VALUES;
   return (
     <Stack>
       <Text fw={600} fz="sm">
         {formatCount(length)} {length === 1 ? "sample" : "samples"} of {formatCount(set.variables.length)}{" "}
         {set.variables.length === 1 ? "variable" : "variables"}
-        {length > MOST_ROWS && `, of which the ${MOST_ROWS} with the least energy are shown`}
+        {isSmall
+          ? samples.length < length && `, ${formatCount(samples.length)} of them different`
+          : `, of which those with the least energy are shown`}
       </Text>
       <DataTable
         label="Samples"
         columns={COLUMNS}
-        rows={rows}
+        rows={samples.slice(0, most).map((row, place) => ({ ...row, place }))}
         rowKey={({ place }) => String(place)}
         empty={null}
       />
-      {isSaved && (
+      {samples.length > most && most < MOST_ROWS && (
+        <Button
+          variant="default"
+          size="xs"
+          style={{ alignSelf: "flex-start" }}
+          onClick={() => setMost(MOST_ROWS)}
+        >
+          Show {samples.length > MOST_ROWS ? `the first ${MOST_ROWS}` : "all"}
+        </Button>
+      )}
+      {isSmall && (
         <Button
           variant="default"
           size="xs"
@@ -75,6 +80,10 @@ export function Samples({ of: set, id }: { readonly of: SampleSet; readonly id: 
       )}
     </Stack>
   );
+}
+
+function firstOf(set: SampleSet): SampleSet {
+  return { ...set, rows: set.rows.slice(0, MOST_ROWS) };
 }
 
 function toTable({ variables, rows }: SampleSet): string {

@@ -3,7 +3,6 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { QuantumSession } from "@platform/contract/quantum-api/sessions";
 import { q, REFRESH_MS, useLoaded } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
-import { shortenId } from "../../execution/kinds.ts";
 import { toQuery } from "../../quantum/filter.ts";
 import { Pager } from "../../quantum/pager.tsx";
 import { SessionStateBadge } from "../../quantum/states.tsx";
@@ -34,7 +33,7 @@ export function SessionPage() {
   return (
     <>
       <PageHeader
-        title={`Session ${shortenId(id)}`}
+        title={`Session on ${session.backend_id}`}
         above={[
           <AppLink key="jobs" to="/o/$org/quantum-jobs" params={{ org }}>
             Quantum jobs

@@ -30,9 +30,7 @@ export function NewServicePage() {
       />
       <Group mt="xl" gap="sm">
         <StartWithSample />
-        <Text c="dimmed">
-          No project at hand? The sample adds up numbers: it is deployed at once, to be tried and changed.
-        </Text>
+        <Text c="dimmed">No project at hand? A sample that adds up numbers is deployed at once.</Text>
       </Group>
     </>
   );
