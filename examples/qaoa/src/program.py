@@ -32,4 +32,6 @@ def run(data: Data, params: Params) -> dict:
     def tell(number: int, score: float) -> None:
         report(number / params.rounds, f"a cut of {score:.2f} on average")
 
-    return solve(backend, data.edges, settings, tell)
+    # One job comes after the other: they go before what else waits, all on one version.
+    with backend.open_session() as session:
+        return solve(backend.with_options(session=session), data.edges, settings, tell)
