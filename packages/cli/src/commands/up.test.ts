@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { appendFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCliHome } from "../testing/cli-process.ts";
+import { createCliHome, waitFor } from "../testing/cli-process.ts";
 import type { CliHome } from "../testing/cli-process.ts";
 import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
 import type { BuildStep, PlatformPeer } from "../testing/platform-peer.ts";
@@ -70,6 +70,31 @@ test("people are shown the service key, the version and what to do next", async 
   expect(stdout).toContain("demo 1.0.0 is live");
   expect(stdout).toContain("0198c1de-7a53-4000-8000-000000000001");
   expect(stdout).toContain("platform run");
+});
+
+test.each([["up"], ["backends", "install", "annealing"]])(
+  "Ctrl-C during %s ends the waiting, which is no failure of the build",
+  async (...words) => {
+    peer.scriptBuild([PENDING, RUNNING]);
+    const running = home.start(words, {
+      folder: "demo",
+      variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
+    });
+    await waitFor("the build", () => /Installing/u.exec(running.stderr())?.[0]);
+    running.interrupt();
+    const { exitCode, stderr } = await running.ended;
+    expect([exitCode, stderr]).toEqual([130, expect.stringContaining("The build of 1.0.0 continues")]);
+  },
+);
+
+test("who deploys a backend is told how circuits are run on it", async () => {
+  peer.scriptBuild([SUCCEEDED]);
+  const path = join(home.directory, "demo", "platform.json");
+  const project = JSON.parse(await readFile(path, "utf8")) as object;
+  await writeFile(path, JSON.stringify({ ...project, backend: { id: "my.simulator" } }));
+  const { stdout } = await up();
+  expect(stdout).toContain("platform quantum run bell.qasm --backend my.simulator");
+  expect(stdout).not.toContain("platform run ");
 });
 
 test("a failed build shows its log, code and detail, and is a failure", async () => {

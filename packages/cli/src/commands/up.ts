@@ -2,7 +2,7 @@ import type { Build } from "@platform/contract/platform-api/builds";
 import type { Service } from "@platform/contract/platform-api/services";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
-import { createInterruption, createUsageError } from "../base/errors.ts";
+import { createUsageError } from "../base/errors.ts";
 import { cleanText, formatSize } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
 import { deployProject } from "../project/deploy.ts";
@@ -47,11 +47,6 @@ export const upCommand = defineCommand({
       ...(options.force ? { force: "true" } : {}),
     });
     const { build, service } = deployment;
-    if (!build.terminal) {
-      throw createInterruption(
-        `The build of ${build.version} continues; see 'platform versions ${service.name}'.`,
-      );
-    }
     const succeeded = build.status === "SUCCEEDED";
     if (succeeded) printSuccess(context, deployment);
     else printFailure(context, service, build);
@@ -65,8 +60,16 @@ function printSuccess({ output }: CommandContext, { service, build, packed, chan
     : "is already live with the same content";
   output.print(`${output.paint("green", "✓")} ${service.name} ${build.version} ${what}.`);
   output.print(`Service key  ${service.key}`);
-  output.print(`Next         platform run              run it with input/data.json and input/params.json`);
-  output.print(`             platform versions         list its versions`);
+  const { backend } = packed.project;
+  const next =
+    backend === undefined
+      ? ["platform run              run it with input/data.json and input/params.json"]
+      : [
+          `platform backends show ${backend.id}`,
+          `platform quantum run bell.qasm --backend ${backend.id}   run a circuit on it`,
+        ];
+  for (const [index, line] of [...next, "platform versions         list its versions"].entries())
+    output.print(`${index === 0 ? "Next" : "    "}         ${line}`);
 }
 
 function printFailure(context: CommandContext, service: Service, build: Build): void {

@@ -5,6 +5,7 @@ import type { Build } from "@platform/contract/platform-api/builds";
 import type { Service } from "@platform/contract/platform-api/services";
 import type { PackedProject } from "@platform/engine/project/pack";
 import type { CommandContext } from "../base/context.ts";
+import { createInterruption } from "../base/errors.ts";
 import { findServiceByName } from "./find-service.ts";
 import { cleanText, formatSize } from "../base/output.ts";
 import type { Progress } from "../base/output.ts";
@@ -28,7 +29,7 @@ export interface VersionRequest {
 /** Outcome of `up`. */
 export interface Deployment {
   readonly service: Service;
-  /** With the whole log. Not final only if the command was interrupted. */
+  /** That has ended, with the whole log. */
   readonly build: Build;
   readonly packed: PackedProject;
   /** False: a version with this content already existed. */
@@ -38,7 +39,7 @@ export interface Deployment {
 /**
  * Packs the project in the working directory, uploads it and follows its build to the end.
  *
- * @throws ProjectError, RequestRefused, and network errors
+ * @throws ProjectError, RequestRefused, network errors; UserError INTERRUPTED while it is built
  */
 export async function deployProject(
   context: CommandContext,
@@ -57,6 +58,10 @@ export async function deployProject(
     const uploaded = await upload(deploying, service, request);
     if (uploaded.changed) progress.step(`Building ${service.name} ${uploaded.build.version}`);
     const build = await followBuild(deploying, service, uploaded.build);
+    if (!build.terminal)
+      throw createInterruption(
+        `The build of ${build.version} continues; see 'platform versions ${service.name}'.`,
+      );
     return { service, build, packed, changed: uploaded.changed };
   } finally {
     progress.stop();

@@ -14,7 +14,7 @@ from .capture import flush_streams, release_streams, write_error
 from .connection_errors import read_connection_failure
 from .door import open_door
 from .external import open_external
-from .failure import Failure, InvalidInput, describe_exception, format_traceback
+from .failure import Failure, InvalidInput, describe_chosen, describe_exception, format_traceback
 from .inputs import place_output, place_pools, read_input
 from .isolation import release_reserve
 from .outcome import encode_outcome, read_chosen_failure
@@ -128,7 +128,7 @@ def _run(load: Callable[[], Binder], request: _Request) -> Any:
         failure = _recognise_failure(error)
         if failure is None:
             raise
-        failure.traceback = format_traceback(error)
+        failure.traceback = describe_chosen(error)
         raise failure from None
 
 

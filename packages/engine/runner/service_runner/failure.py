@@ -65,6 +65,19 @@ def format_traceback(error: BaseException) -> str:
         return describe_exception(error)
 
 
+def describe_chosen(error: BaseException) -> str:
+    """What the log says of an exception that has chosen its code.
+
+    Where it is a refusal of the input (`is_refusal`), with nothing else that went wrong behind it,
+    no line of the program is of interest.
+    """
+    try:
+        is_refusal = getattr(error, "is_refusal", False) is True and error.__cause__ is None
+    except Exception:
+        is_refusal = False
+    return describe_exception(error) if is_refusal else format_traceback(error)
+
+
 def _strip_frames(report: TracebackException, own: str, depth: int) -> None:
     hidden = (own, "<frozen importlib", "<frozen runpy")
     report.stack[:] = [frame for frame in report.stack if not frame.filename.startswith(hidden)]

@@ -163,6 +163,20 @@ def run(): return Envelope()
                 self.assertEqual({line[:2] for line in lines}, {"\x1eE"})
                 self.assertNotIn("service_runner", errors)
 
+    def test_of_a_refusal_the_log_has_its_text_and_no_lines_of_the_program(self) -> None:
+        members = "{'code': 'MINE', 'detail': 'd', 'is_refusal': True}"
+        definition = f"Mine = type('Mine', (Exception,), {members})\n"
+        for raised, has_traceback in (
+            ("raise Mine('no')", False),
+            ("raise Mine('no') from None", False),
+            ("raise Mine('no') from ValueError('bad')", True),
+        ):
+            with self.subTest(raised):
+                [(_, failure)], errors = run(f"{definition}def run(): {raised}")
+                self.assertEqual(failure["code"], "MINE")
+                self.assertIn("Mine: no", errors)
+                self.assertEqual("Traceback" in errors, has_traceback)
+
     def test_only_the_execution_itself_answers_when_run_forks(self) -> None:
         for end_of_the_child in ("pass", "raise ValueError"):
             definition = f"""

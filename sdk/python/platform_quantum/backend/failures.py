@@ -21,7 +21,13 @@ _MAX_REASON = 500
 
 
 class BackendFailure(Exception):
-    """Ends the job as FAILED with exactly this code and detail."""
+    """Ends the job as FAILED with exactly this code and detail.
+
+    The log of the job has its text, without lines of the program unless it is raised from another
+    exception.
+    """
+
+    is_refusal = True
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(f"{code}: {detail}")
