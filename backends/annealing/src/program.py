@@ -8,6 +8,8 @@ from platform_quantum.backend import BackendFailure, annealing_backend
 MAX_EXACT_VARIABLES = 20
 MAX_SWEEPS = 1_000_000
 MAX_TABU_MS = 60_000
+SEEDS = 2**32 - 1
+"""The samplers do not take the last number of 32 bits."""
 
 OPTIONS = {
     "simulated-annealing": ("num_sweeps", "beta_range", "beta_schedule_type"),
@@ -36,9 +38,10 @@ def sample(problem):
         "tabu": TabuSampler,
         "steepest-descent": SteepestDescentSampler,
     }[name]()
+    seed = problem.seed % SEEDS
     try:
-        return sampler.sample(problem.bqm, num_reads=problem.reads, seed=problem.seed, **chosen)
-    except (TypeError, ValueError) as error:
+        return sampler.sample(problem.bqm, num_reads=problem.reads, seed=seed, **chosen)
+    except (OverflowError, TypeError, ValueError) as error:
         raise refuse(f"The sampler {name} refused an option: {error}") from None
 
 

@@ -151,6 +151,7 @@ def test_a_rehearsal_samples_nothing() -> None:
         ({"linear_biases": [1.0]}, "CIRCUIT_INVALID"),
         ({"linear_biases": ["x", 1]}, "CIRCUIT_INVALID"),
         ({"linear_biases": [float("nan"), 1.0]}, "CIRCUIT_INVALID"),
+        ({"linear_biases": [1e308, 1e308]}, "CIRCUIT_INVALID"),
         ({"variable_labels": ["a", "a"]}, "CIRCUIT_INVALID"),
         ({"variable_labels": [{}, "a"]}, "CIRCUIT_INVALID"),
         ({"variable_type": "QUTRIT"}, "CIRCUIT_INVALID"),
@@ -170,6 +171,7 @@ def test_a_hostile_problem_has_a_code(change: dict[str, Any], code: str) -> None
         (make_data(), {"shots": 0}, "SHOTS_OUT_OF_RANGE"),
         (make_data(), {"shots": 10_001}, "SHOTS_OUT_OF_RANGE"),
         (make_data(), {"seed": -1}, "INVALID_INPUT"),
+        (make_data(), {"speed": [{"a": float("inf")}]}, "INVALID_INPUT"),
         (make_data(), {"colour": "red"}, "INVALID_INPUT"),
     ],
 )

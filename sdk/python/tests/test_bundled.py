@@ -136,13 +136,34 @@ def test_a_method_that_there_is_not_is_refused(statevector: ModuleType, method: 
     assert raised.value.code == "INVALID_INPUT"
 
 
-@pytest.mark.parametrize("sampler", ["dreams", ["tabu"], 5])
-def test_a_sampler_that_there_is_not_is_refused(sampler: object) -> None:
+def anneal(**params: Any) -> dict[str, Any]:
     bqm = dimod.BinaryQuadraticModel({"a": 1}, {}, 0, "SPIN").to_serializable()
     data = {"format": "DIMOD_BQM", "bqm": bqm}
+    return run_over_wire(load_backend("annealing").run, data, shots=1, **params)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"sampler": "dreams"},
+        {"sampler": ["tabu"]},
+        {"sampler": 5},
+        {"sampler": "tabu", "num_restarts": 10**12},
+        {"beta_range": [1, float("inf")]},
+        {"beta_range": "wide"},
+    ],
+)
+def test_a_sampler_that_there_is_not_is_refused_and_so_are_its_options(
+    params: dict[str, Any],
+) -> None:
     with pytest.raises(BackendFailure) as raised:
-        run_over_wire(load_backend("annealing").run, data, shots=1, sampler=sampler)
+        anneal(**params)
     assert raised.value.code == "INVALID_INPUT"
+
+
+def test_all_seeds_that_are_accepted_are_taken() -> None:
+    for seed in (0, 2**32 - 1):
+        assert anneal(seed=seed)["metadata"]["seed"] == seed
 
 
 def test_a_state_that_does_not_fit_is_refused_before_it_is_made(statevector: ModuleType) -> None:

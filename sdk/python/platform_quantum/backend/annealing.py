@@ -20,7 +20,7 @@ from .failures import (
     describe_error,
 )
 from .limits import Limits
-from .options import read_seed, refuse_unknown
+from .options import read_named, read_seed, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -126,7 +126,7 @@ def _read_problem(
     if reads * bqm.num_variables > _MAX_VALUES:
         detail = f"Reads times variables must be {_MAX_VALUES:,} at most."
         raise BackendFailure(SHOTS_OUT_OF_RANGE, detail)
-    chosen = {name: params[name] for name in names if params.get(name) is not None}
+    chosen = read_named(params, names)
     return Problem(bqm, reads, seed, chosen)
 
 
@@ -167,3 +167,7 @@ def _check_consistency(raw: dict[str, Any], variables: int, interactions: int) -
     numbers = (linear, quadratic, np.float64(raw["offset"]))
     if not all(np.isfinite(biases).all() for biases in numbers):
         raise ValueError("a bias is not finite")
+    with np.errstate(over="ignore"):
+        largest = sum(np.abs(biases).sum() for biases in numbers)
+    if not np.isfinite(largest):
+        raise ValueError("the energies are larger than numbers can be")

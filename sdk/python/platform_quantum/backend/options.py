@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,7 @@ def read_options(
         is_seeded=params.get("seed") is not None,
         precision=None if precision is None else float(precision),
         dry_run=params.get("dry_run") is True,
-        named={name: params[name] for name in names if params.get(name) is not None},
+        named=read_named(params, names),
     )
 
 
@@ -67,6 +68,21 @@ def refuse_unknown(
         known = ", ".join(sorted({*names, "seed"}))
         detail = f"The option {unknown[0][:_MAX_SHOWN]!r} is unknown; there is {known}."
         raise BackendFailure(INVALID_INPUT, detail)
+
+
+def read_named(params: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """The options that a backend has of its own, of which no number is infinite.
+
+    :raises BackendFailure: INVALID_INPUT
+    """
+    named = {name: params[name] for name in names if params.get(name) is not None}
+    for name, value in named.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError:  # 1e999 is JSON
+            detail = f"The option {name!r} has a number that is not finite."
+            raise BackendFailure(INVALID_INPUT, detail) from None
+    return named
 
 
 def check_shots(shots: Any, shots_range: tuple[int, int]) -> int:
