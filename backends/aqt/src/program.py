@@ -22,7 +22,8 @@ from platform_quantum.backend.adapters import read_price, read_setting, refusals
 from platform_quantum.backend.circuits import read_measurements, to_qiskit
 from platform_quantum.backend.device import compile_for
 
-SECONDS = 10
+TIMES = httpx.Timeout(60, connect=10)
+"""A submission without an answer cannot be found again: it is waited for longer than usual."""
 WAITING = ("queued", "ongoing")
 MAX_CIRCUITS = 50
 
@@ -37,7 +38,7 @@ class Arnica:
     def __init__(self):
         self.app = ArnicaApp(ArnicaConfig())
         self.http = httpx.Client(
-            base_url=f"{self.app.config.arnica_url}/v1", timeout=SECONDS, transport=TRANSPORT
+            base_url=f"{self.app.config.arnica_url}/v1", timeout=TIMES, transport=TRANSPORT
         )
         self.token = os.environ.get("AQT_TOKEN", "")
 

@@ -18,7 +18,8 @@ from .failures import CIRCUIT_INVALID, BackendFailure
 
 CIRCUITS = "platform_quantum.backend.circuits"
 """The module that decodes circuits by Qiskit."""
-_SECONDS = 300.0
+_SECONDS = 3600.0
+"""A large circuit in OpenQASM takes half a minute of a processor, and a run has a twentieth."""
 _MAX_ANSWER = 256 * 1024 * 1024
 _CHUNK = 1 << 16
 _PR_SET_DUMPABLE = 4
