@@ -125,11 +125,28 @@ def test_failures_have_the_codes_of_the_vendor(
     assert raised.value.code == code
 
 
-def test_an_answer_that_says_no_is_a_refusal(adapter: ModuleType) -> None:
+def test_an_answer_that_says_no_is_a_refusal(
+    adapter: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Answer(Exception):
         status_code = 403
 
-    error = IBMRuntimeError("no budget")
-    error.__cause__ = Answer()
-    assert adapter.read_status(error) == 403
-    assert adapter.read_status(IBMRuntimeError("away")) == 0
+    def fail(*_: Any, **__: Any) -> None:
+        raise IBMRuntimeError("no budget") from Answer()
+
+    monkeypatch.setattr(adapter.SamplerV2, "run", fail)
+    with pytest.raises(BackendFailure, match="no budget") as raised:
+        run_over_wire(adapter.run, make_data(make_ghz(2)), shots=10)
+    assert raised.value.code == "VENDOR_REJECTED"
+
+
+def test_a_key_that_is_missing_is_told(
+    adapter: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("IBM_QUANTUM_TOKEN", raising=False)
+    with pytest.raises(BackendFailure, match="IBM_QUANTUM_TOKEN is not set"):
+        load_adapter("ibm").connect()
+    monkeypatch.delenv("IBM_QUANTUM_DEVICE")
+    adapter.find_device.cache_clear()
+    with pytest.raises(BackendFailure, match="IBM_QUANTUM_DEVICE is not set"):
+        adapter.describe()
