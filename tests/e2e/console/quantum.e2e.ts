@@ -321,7 +321,7 @@ test("samples of an annealer and expectation values are tables, and what has no 
   const estimated = await start("", { input });
   const { page, open, complaints } = await world.visit();
   await open(pageOf(sampled));
-  await page.getByText("40 samples of 2 variables, 4 of them different").waitFor();
+  await page.getByText("40 samples of 2 variables, 4 distinct").waitFor();
   // The least energy first.
   await page.getByRole("row", { name: /^-2 \d+ a=0 b=1$/u }).waitFor();
   await page.getByRole("tab", { name: "Problem" }).click();

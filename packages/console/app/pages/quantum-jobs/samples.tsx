@@ -48,7 +48,7 @@ export function Samples({ of: set, id }: { readonly of: SampleSet; readonly id: 
         {formatCount(length)} {length === 1 ? "sample" : "samples"} of {formatCount(set.variables.length)}{" "}
         {set.variables.length === 1 ? "variable" : "variables"}
         {isSmall
-          ? samples.length < length && `, ${formatCount(samples.length)} of them different`
+          ? samples.length < length && `, ${formatCount(samples.length)} distinct`
           : `, of which those with the least energy are shown`}
       </Text>
       <DataTable
