@@ -65,7 +65,10 @@ const ALL = [
 ] as const;
 
 /** `npm run test:clients` tries all; a thread for each of them and each language takes minutes. */
-const PAYLOADS = env["PLATFORM_TEST_CLIENTS"] === "full" ? ALL : ALL.filter((_, index) => index % 4 === 0);
+const IS_FULL = env["PLATFORM_TEST_CLIENTS"] === "full";
+const PAYLOADS = IS_FULL ? ALL : ALL.filter((_, index) => index % 4 === 0);
+/** At full length the compiler of Java reads classes of all payloads at once. */
+const OPTIONS = IS_FULL ? { timeout: 20 * 60_000 } : {};
 
 function everywhere(text: string): Record<string, unknown> {
   return {
@@ -176,7 +179,7 @@ describe("in Java", () => {
     expect(output).toContain("INJECTED");
   });
 
-  test("no payload runs, and all classes compile and load", async ({ skip }) => {
+  test("no payload runs, and all classes compile and load", OPTIONS, async ({ skip }) => {
     const java = await install("java");
     if ("reason" in java) skip(java.reason);
     const packages: string[] = [];
