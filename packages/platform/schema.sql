@@ -262,6 +262,7 @@ CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC
 CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);
 CREATE INDEX execution_session ON ONLY public.execution USING btree (session_id, id) WHERE (session_id IS NOT NULL);
 CREATE INDEX execution_session_line ON ONLY public.execution USING btree (owner_id, rank) WHERE ((status = 'PENDING'::text) AND (held IS NULL) AND (session_id IS NOT NULL));
+CREATE INDEX execution_session_open ON ONLY public.execution USING btree (session_id) WHERE ((session_id IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX execution_start_by ON ONLY public.execution USING btree (start_by) WHERE ((status = 'PENDING'::text) AND (start_by IS NOT NULL) AND (retried = 0));
 
 create table execution_attempt (
@@ -300,7 +301,7 @@ create table execution_input (
   "references" jsonb,
   constraint execution_input_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
-CREATE INDEX execution_input_digest ON ONLY public.execution_input USING btree (((("references" -> 'annotation'::text) ->> 'digest'::text))) WHERE ((("references" -> 'annotation'::text) ->> 'digest'::text) IS NOT NULL);
+CREATE INDEX execution_input_cache_key ON ONLY public.execution_input USING btree (((("references" -> 'annotation'::text) ->> 'cacheKey'::text))) WHERE ((("references" -> 'annotation'::text) ->> 'cacheKey'::text) IS NOT NULL);
 
 create table execution_input_default partition of execution_input DEFAULT;
 

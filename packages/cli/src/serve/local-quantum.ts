@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "@platform/engine/base/logger";
 import { createQuantumRelay } from "@platform/engine/http/quantum-relay";
-import type { Doorkeeper } from "@platform/engine/python/port/settings";
+import type { Doorkeeper } from "@platform/engine/base/door";
 import type { OpenQuantum } from "@platform/engine/worker/run-claim";
 
 /** Who uses the quantum API of which platform. */

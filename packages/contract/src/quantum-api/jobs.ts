@@ -112,7 +112,9 @@ export const JobSchema = Type.Object(
     name: Nullable(Type.String(), { description: "Null: it has none" }),
     tags: Type.Array(Type.String(), { description: "As sent" }),
     input_format: Type.String({ description: "As sent" }),
-    input_params: JsonObject("As sent; numbers beyond 2^53 are rounded"),
+    input_params: JsonObject(
+      "As sent, but of each that is larger than 512 bytes its size, and not more than 2 KB; numbers beyond 2^53 are rounded",
+    ),
     shots: Nullable(Type.Integer(), { description: "As sent; null: the backend decides" }),
     sdk_provider: Nullable(Type.String(), { description: "As sent" }),
     service_execution_id: Nullable(Type.String(), {
@@ -256,6 +258,7 @@ export const QUANTUM_JOBS_API = {
     description: "Newest first.",
     query: JobsQuery,
     responses: { 200: { description: "One page", schema: JobsPageSchema } },
+    problems: ["RATE_LIMITED"],
   },
   getQuantumJob: {
     ...READS,

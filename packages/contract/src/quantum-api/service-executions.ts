@@ -24,5 +24,6 @@ export const SERVICE_EXECUTIONS_API = {
     params: ExecutionParams,
     query: Type.Omit(query, ["serviceExecutionId"]),
     responses,
+    problems: ["RATE_LIMITED"],
   },
 } as const satisfies OperationTable;

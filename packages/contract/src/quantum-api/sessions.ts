@@ -162,6 +162,7 @@ export const SESSIONS_API = {
     description: "Newest first.",
     query: JobsQuery,
     responses: { 200: { description: "One page", schema: JobsPageSchema } },
+    problems: ["NOT_FOUND", "RATE_LIMITED"],
   },
   patchQuantumSession: {
     ...COMMON,
@@ -219,6 +220,7 @@ export const SESSIONS_API = {
         ),
       },
     },
+    problems: ["RATE_LIMITED"],
   },
   getQuantumRuntimeMinutes: {
     ...READS,

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await once(api, "listening");
   target = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
   const relay = createQuantumRelay({ target: () => target, logger: { warn: () => undefined } });
-  door = createSocketServer(relay).listen(0, "127.0.0.1");
+  door = createSocketServer(relay()).listen(0, "127.0.0.1");
   await once(door, "listening");
 });
 afterAll(() => {
@@ -134,7 +134,7 @@ test.each<readonly [string, string, readonly string[], string]>([
 
 test("a platform that is away is one that is asked again", async () => {
   const relay = createQuantumRelay({ target: () => "http://127.0.0.1:1", logger: { warn: () => undefined } });
-  const server = createSocketServer(relay).listen(0, "127.0.0.1");
+  const server = createSocketServer(relay()).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const answered = await fetch(`http://127.0.0.1:${port}/quantum/jobs`);
@@ -154,7 +154,7 @@ test("where the process knows who calls, nobody else does, and no other token is
     authorize,
     logger: { warn: () => undefined },
   });
-  const server = createSocketServer(own).listen(0, "127.0.0.1");
+  const server = createSocketServer(own()).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/quantum/jobs`;
   const known = await fetch(url, { headers: { "x-auth-token": "known" } });

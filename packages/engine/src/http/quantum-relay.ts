@@ -1,9 +1,18 @@
 import { createServer, request as requestHttp } from "node:http";
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type {
+  ClientRequest,
+  IncomingHttpHeaders,
+  IncomingMessage,
+  RequestListener,
+  Server,
+  ServerResponse,
+} from "node:http";
 import { request as requestHttps } from "node:https";
 import { QUANTUM_API_PREFIX } from "@platform/contract/quantum-api/quantum-api";
-import type { Socket } from "node:net";
 import type { Logger } from "../base/logger.ts";
+import type { DoorAttendant, Doorkeeper } from "../base/door.ts";
+import { createGuestBook } from "./relay-guests.ts";
+import type { GuestBook } from "./relay-guests.ts";
 
 /** What of a request is passed on: what the operations read, and no more. */
 const REQUEST_HEADERS = [
@@ -50,25 +59,44 @@ interface RelayOptions {
 
 /**
  * Answers what executions send through the doors of their sandboxes: passes requests on to the quantum API, as they come and piece by piece, and
- * refuses all others. By itself it adds no rights: who calls is what the token says that the request has.
+ * refuses all others. By itself it adds no rights: who calls is what the token says that the request has. What a sandbox, and a run in it, may ask
+ * at one time is bounded for each door (relay-guests.ts).
  */
-export function createQuantumRelay({
-  target,
-  authorize = (headers) => headers,
-  logger,
-}: RelayOptions): (connection: Socket) => void {
-  const server = createServer({ maxHeaderSize: 16_384 }, (request, response) => {
+export function createQuantumRelay(options: RelayOptions): Doorkeeper {
+  return () => attendDoor(options);
+}
+
+function attendDoor({ target, authorize = (headers) => headers, logger }: RelayOptions): DoorAttendant {
+  const guests = createGuestBook();
+  const server = listenTo(guests, (request, response) => {
     const { method = "", url = "" } = request;
     if (!METHODS.has(method) || !PATH.test(url)) return refuse(request, response, 404, NOT_QUANTUM);
+    // Nobody reads it, and to read it to its end would cost this thread what the run wants it to.
+    if (!WITH_BODY.has(method) && hasBody(request)) return refuse(request, response, 400, NO_BODY);
     const headers = authorize(pick(request.headers));
     if (headers === null) return refuse(request, response, 401, STRANGER);
     return passOn({ request, response, url: new URL(`${target()}${url}`), headers, logger });
+  });
+  return (connection) => {
+    const guest = guests.welcome(connection);
+    server.emit("connection", connection);
+    return guest;
+  };
+}
+
+/** A server that listens nowhere: connections are handed to it. */
+function listenTo(guests: GuestBook, answer: RequestListener): Server {
+  const server = createServer({ maxHeaderSize: 16_384 }, (request, response) => {
+    const turn = guests.ask(request, response);
+    if (turn === "pipelined") return void request.socket.destroy();
+    if (turn === "too many") return refuse(request, response.setHeader("retry-after", "1"), 429, TOO_MANY);
+    turn.begin(() => answer(request, response));
   });
   // Neither tunnels nor other protocols; without a listener, the connection of an upgrade would stay open.
   for (const event of ["connect", "upgrade"] as const)
     server.on(event, (_request, socket) => socket.destroy());
   server.on("clientError", (_error, socket) => socket.destroy());
-  return (connection) => void server.emit("connection", connection);
+  return server;
 }
 
 const NOT_QUANTUM = {
@@ -80,6 +108,11 @@ const AWAY = {
   detail: "The worker does not reach the platform API at present; try again.",
 } as const;
 
+const NO_BODY = { code: "INVALID_INPUT", detail: "Requests of this method have no body here." } as const;
+const TOO_MANY = {
+  code: "RATE_LIMITED",
+  detail: "The execution asks the quantum API too much at the same time; try again in 1 second.",
+} as const;
 const STRANGER = { code: "UNAUTHENTICATED", detail: "The token is not the one of this execution." } as const;
 
 interface Passing {
@@ -98,6 +131,8 @@ function passOn({ request, response, url, headers: passed, logger }: Passing): v
   const headers = hasBody && length !== undefined ? passed : others;
   const onward: ClientRequest = start(url, { method, headers });
   onward.on("response", (answer) => {
+    // What is answered before it was sent to its end is not read to its end.
+    if (!request.complete) response.setHeader("connection", "close");
     response.writeHead(answer.statusCode ?? 502, leaveHops(answer.headers));
     answer.on("error", () => response.destroy());
     answer.pipe(response);
@@ -127,6 +162,10 @@ function refuse(
   request.resume();
   const headers = { "content-type": "application/json", connection: "close" };
   response.writeHead(status, headers).end(JSON.stringify({ ...body, error: body.detail }));
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? "0") !== 0;
 }
 
 function pick(headers: IncomingHttpHeaders): IncomingHttpHeaders {

@@ -5,7 +5,7 @@ import { createFixture } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { canHaveEgress } from "../testing/version-runner.ts";
 import type { QuantumAccess, RunnableVersion } from "./port/runtime.ts";
-import type { Doorkeeper } from "./port/settings.ts";
+import type { Doorkeeper } from "../base/door.ts";
 
 const HAS_EGRESS = await canHaveEgress();
 const ACCESS = { token: "plat_run_x", published: true };
@@ -83,7 +83,10 @@ function createKeeper(): Doorkeeper {
   const server = createServer(({ url = "", headers }, response) => {
     response.end(`${url} ${String(headers["x-auth-token"] ?? "nobody")}`);
   });
-  return (connection) => void server.emit("connection", connection);
+  return () => (connection) => {
+    server.emit("connection", connection);
+    return { isIdle: () => true };
+  };
 }
 
 async function open(level: SandboxLevel = "B", doorkeeper: Doorkeeper | null = createKeeper()) {

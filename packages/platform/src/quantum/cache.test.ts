@@ -109,13 +109,30 @@ test("a dry run answers none, and is answered by none", async () => {
 test("no organisation is answered by a job of another one", async () => {
   const other = await createTestUser(scene.instance);
   await scene.createBackend(other, "sim.seeded", { deterministic: true });
-  // As if both had one backend: the version, and so the digest, is the same.
+  // As if both had one key, which has the organisation in it.
   await scene.home.database.query({
-    text: "update execution_input set \"references\" = jsonb_set(\"references\", '{annotation,digest}', (select x.\"references\" -> 'annotation' -> 'digest' from execution_input x where x.id = $1)) where id = $2",
+    text: "update execution_input set \"references\" = jsonb_set(\"references\", '{annotation,cacheKey}', (select x.\"references\" -> 'annotation' -> 'cacheKey' from execution_input x where x.id = $1)) where id = $2",
     values: [first, await run({}, other)],
   });
   await scene.home.database.query({ text: "delete from execution where id = $1", values: [first] });
   expect(await run()).not.toBe(first);
+});
+
+const readKeys = async () =>
+  await scene.home.database.query<{ readonly id: string }>({
+    text: `select i.id from execution_input i join execution e on e.id = i.id
+      where e.owner_id = $1 and i."references" -> 'annotation' ->> 'cacheKey' is not null order by i.id`,
+    values: [user.organisationId],
+  });
+
+test("only jobs that have run themselves are looked through: neither answered ones, nor those that none could be answered from", async () => {
+  for (let count = 0; count < 3; count += 1) expect(await send()).toMatchObject({ cached_from: first });
+  await run({ input_params: {} });
+  await run({ dry_run: true });
+  expect(await readKeys()).toEqual([{ id: first }]);
+  const again = await run({ shots: 4, cache: false });
+  expect(await readKeys()).toEqual([{ id: first }, { id: again }]);
+  expect(await send({ shots: 4 })).toMatchObject({ cached_from: again });
 });
 
 test("a key starts one job, whether it was run or answered", async () => {

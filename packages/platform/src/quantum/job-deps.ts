@@ -1,6 +1,7 @@
 import type { Executions } from "@platform/engine/executions/executions";
 import type { FastifyRequest } from "fastify";
 import type { PlatformCaller } from "../api/caller.ts";
+import type { FairGate } from "../base/fair-gate.ts";
 import type { WriteLimits } from "../metering/write-limits.ts";
 import type { BackendStore } from "../store/backends.ts";
 import type { HistoryStore } from "../store/history/history.ts";
@@ -21,6 +22,8 @@ export interface QuantumJobDeps {
   readonly limits: Pick<WriteLimits, "giveBackStart">;
   /** Told of each job that was started. */
   readonly noteStart: (caller: PlatformCaller, request: FastifyRequest, serviceKey: string) => Promise<void>;
+  /** Lists, each of which may look at thousands of jobs, take turns in it. */
+  readonly searches: FairGate;
   /** Path of the quantum API. */
   readonly prefix: string;
 }

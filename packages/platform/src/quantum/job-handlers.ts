@@ -10,7 +10,7 @@ import type { OperationHandlers, OperationReply } from "@platform/engine/http/ty
 import { waitAsPreferred } from "@platform/engine/http/wait-as-preferred";
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
 import type { PlatformCaller } from "../api/caller.ts";
-import type { JobFacts, QuantumJobStore } from "../store/quantum-jobs.ts";
+import type { JobFacts } from "../store/quantum-jobs.ts";
 import { toEstimate } from "./estimate.ts";
 import type { QuantumJobDeps } from "./job-deps.ts";
 import { readInput } from "./job-request.ts";
@@ -24,12 +24,12 @@ import { executionOf } from "./service-caller.ts";
 
 /** Handlers of quantum jobs: executions of backends that belong to the organisation itself. */
 export function createQuantumJobHandlers(deps: QuantumJobDeps): Handlers {
-  const { executions, quantumJobs } = deps;
-  const known = createKnownFacts(quantumJobs);
+  const { executions } = deps;
+  const known = createKnownFacts(deps.quantumJobs);
   const requireFacts = known.require;
   return {
     createQuantumJob: createStart(deps, known),
-    ...createLists(quantumJobs),
+    ...createLists(deps),
     getQuantumJob: async ({ caller, params, http, reply }) => {
       const { facts, ...asked } = await requireFacts(caller, params.id);
       const record = await waitAsPreferred(executions, { ...asked, http, reply });
@@ -111,18 +111,18 @@ type Handlers = OperationHandlers<typeof QUANTUM_JOBS_API & typeof SERVICE_EXECU
 type Lists = Pick<Handlers, "listQuantumJobs" | "listServiceExecutionWorkloads">;
 
 /** An execution lists its own jobs, whatever it asks for. */
-function createLists(quantumJobs: QuantumJobStore): Lists {
+function createLists(deps: QuantumJobDeps): Lists {
   return {
     listQuantumJobs: async ({ caller, query }) => {
       const serviceExecutionId = executionOf(caller) ?? query.serviceExecutionId;
-      return { status: 200, body: await listJobs(quantumJobs, caller, { ...query, serviceExecutionId }) };
+      return { status: 200, body: await listJobs(deps, caller, { ...query, serviceExecutionId }) };
     },
     listServiceExecutionWorkloads: async ({ caller, params, query }) => {
       const executionId = params.executionId.toLowerCase();
       const own = executionOf(caller) ?? executionId;
       if (own !== executionId) throw new Problem("EXECUTION_NOT_FOUND", "This is not your execution.");
       const asked = { ...query, serviceExecutionId: own };
-      return { status: 200, body: await listJobs(quantumJobs, caller, asked) };
+      return { status: 200, body: await listJobs(deps, caller, asked) };
     },
   };
 }

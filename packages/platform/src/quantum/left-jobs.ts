@@ -1,4 +1,5 @@
 import type { Logger } from "@platform/engine/base/logger";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 import type { Executions } from "@platform/engine/executions/executions";
 import type { BackendStore } from "../store/backends.ts";
@@ -6,6 +7,8 @@ import type { ServiceExecutionStore } from "../store/service-executions.ts";
 
 /** Between two looks. */
 const EVERY_MS = 2 * SECOND;
+/** Of the time, one look in so many is the most: one that finds many jobs waiting, of whomever, takes long. */
+const SHARE = 20;
 /** Jobs that one look ends; those of more come next. */
 const AT_ONCE = 100;
 
@@ -22,20 +25,32 @@ interface LeftJobsDeps {
  * a function that stops it and waits for a round under way.
  */
 export function startLeftJobs(deps: LeftJobsDeps): () => Promise<void> {
-  let round: Promise<void> | null = null;
+  let round: Promise<void> = Promise.resolve();
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
+    const began = readMonotonic();
     try {
       await cancelLeftJobs(deps);
     } catch (error) {
       deps.logger.warn({ err: error }, "quantum jobs of executions that have ended could not be cancelled");
     }
-    round = null;
+    plan(pauseAfter(readMonotonic() - began));
   };
-  const timer = setInterval(() => (round ??= look()), EVERY_MS * (0.8 + 0.2 * Math.random()));
+  const plan = (delayMs: number): void => {
+    if (!isStopped) timer = setTimeout(() => void (round = look()), delayMs);
+  };
+  plan(pauseAfter(0));
   return async () => {
-    clearInterval(timer);
+    isStopped = true;
+    clearTimeout(timer);
     await round;
   };
+}
+
+/** How long it is until the next look, after one that took so long; processes do not look at the same time. */
+export function pauseAfter(tookMs: number): number {
+  return Math.max(EVERY_MS, tookMs * (SHARE - 1)) * (0.8 + 0.2 * Math.random());
 }
 
 async function cancelLeftJobs({ backends, serviceExecutions, executions }: LeftJobsDeps): Promise<void> {

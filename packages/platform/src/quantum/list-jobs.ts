@@ -1,7 +1,7 @@
 import type { JobState } from "@platform/contract/quantum-api/jobs";
 import { readTime } from "@platform/engine/http/paging";
 import type { PlatformCaller } from "../api/caller.ts";
-import type { QuantumJobStore } from "../store/quantum-jobs.ts";
+import type { QuantumJobDeps } from "./job-deps.ts";
 import { toFilter, toQuantumJob } from "./job-view.ts";
 import { readPage, toPage } from "./pages.ts";
 
@@ -19,10 +19,10 @@ interface Wanted {
   readonly serviceExecutionId?: string | undefined;
 }
 
-/** A page of the jobs that match, newest first. @throws Problem INVALID_INPUT for what is no time */
+/** A page of the jobs that match, newest first. @throws Problem INVALID_INPUT for what is no time, RATE_LIMITED */
 export async function listJobs(
-  quantumJobs: Pick<QuantumJobStore, "list">,
-  { organisationId }: PlatformCaller,
+  { quantumJobs, searches }: Pick<QuantumJobDeps, "quantumJobs" | "searches">,
+  caller: PlatformCaller,
   query: Wanted,
 ) {
   const { backendId, status, tag: tags, name, sessionId, serviceExecutionId } = query;
@@ -36,7 +36,9 @@ export async function listJobs(
     createdBefore: readTime("createdBefore", query.createdBefore),
     ...(status === undefined ? {} : toFilter(status)),
   };
-  const { items, total } = await quantumJobs.list(organisationId, filter, readPage(query));
+  const { items, total } = await searches.admit(caller, () =>
+    quantumJobs.list(caller.organisationId, filter, readPage(query)),
+  );
   return toPage(
     items.map((item) => toQuantumJob(item, item.facts)),
     total,

@@ -56,17 +56,28 @@ export function findTerms(
   };
 }
 
-/** Of all circuits, and of each once for every set of its parameters. Null: the backend decides about some. */
+/** Where the formats list their circuits. */
+const LISTS = ["pubs", "qasm", "programs"] as const;
+
+/**
+ * Of all circuits, and of each once for every set of its parameters. An input may have several lists, and which of them counts is for the backend to
+ * say: the one with the most shots is paid for. Null: the backend decides about some.
+ */
 function countShots({ input, shots }: Priced): number | null {
   if (!isRecord(input)) return shots ?? null;
-  const { pubs, qasm } = input;
-  if (Array.isArray(qasm)) return shots === undefined ? null : shots * qasm.length;
-  if (!Array.isArray(pubs)) return shots ?? null;
+  const lists = LISTS.map((name) => input[name]).filter((list) => Array.isArray(list));
+  // A program of Braket has its own shots beside its source.
+  const isOne = lists.length === 0 || Object.hasOwn(input, "source");
+  const readings = [...lists, ...(isOne ? [[input]] : [])].map((list) => sumShots(list, shots));
+  return readings.includes(null) ? null : Math.max(...readings.map(Number));
+}
+
+function sumShots(circuits: readonly unknown[], shots: number | undefined): number | null {
   let sum = 0;
-  for (const pub of pubs as readonly unknown[]) {
-    const own = isRecord(pub) && isCount(pub["shots"]) ? pub["shots"] : shots;
+  for (const circuit of circuits) {
+    const own = isRecord(circuit) && isCount(circuit["shots"]) ? circuit["shots"] : shots;
     if (own === undefined) return null;
-    sum += own * countSets(pub);
+    sum += own * countSets(circuit);
   }
   return sum;
 }

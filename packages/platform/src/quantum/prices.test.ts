@@ -61,6 +61,11 @@ test.each<readonly [string, object, string]>([
   ["each set of parameters", { input: { pubs: [{ parameters: { shape: [4, 5] } }, {}] } }, "0.3735"],
   ["several circuits as texts", { input: { qasm: ["a", "b", "c"] } }, "0.3105"],
   ["one circuit as a text", { input: "a" }, "0.3035"],
+  // Which list counts is the backend's business: that of the SDK runs pubs where it has any.
+  ["of two lists the one with more shots", { input: { pubs: [{}, {}, {}], qasm: ["a"] } }, "0.3105"],
+  ["programs with shots of their own", { input: { programs: [{ shots: 100 }, {}] } }, "0.3385"],
+  ["those of one program", { input: { source: "a", shots: 100 } }, "0.335"],
+  ["those of a program beside lists", { input: { source: "a", shots: 100, qasm: ["a"] } }, "0.335"],
 ])("%s are counted", async (_what, more, fixed) => {
   user = await createPayer();
   const bound = (Number(fixed) + 0.6).toFixed(4);

@@ -15,7 +15,7 @@ interface SentJob {
   readonly input_params?: Readonly<Record<string, unknown>>;
 }
 
-/** The options that a job shows. Clients of IonQ's circuits read the states of a result by the number of qubits, which they look for there as text. */
+/** The options of a job before they are cut for lists. Clients of IonQ's circuits read the states of a result by the number of qubits, which they look for there as text. */
 export function describeParams({
   input_format,
   input,
@@ -31,7 +31,8 @@ const VALUE = Buffer.from('{"value":[');
  * A list that a backend has returned: of an execution it is the member `value` of an object, of a job it is the result. Anything else is as it was.
  */
 export function unwrapList(result: Uint8Array): Uint8Array {
-  if (!Buffer.from(result.buffer, result.byteOffset, VALUE.length).equals(VALUE)) return result;
+  // The result may be the end of what it is a part of.
+  if (!VALUE.equals(result.subarray(0, VALUE.length))) return result;
   const { members } = scanJson(result);
   const [only] = members;
   if (members.length !== 1 || only === undefined) return result;

@@ -6,6 +6,7 @@ import { sendProblem, toProblem } from "@platform/engine/http/errors";
 import { registerOperations } from "@platform/engine/http/pipeline";
 import type { PipelineOptions } from "@platform/engine/http/pipeline";
 import type { PlatformCaller } from "../api/caller.ts";
+import { createFairGate } from "../base/fair-gate.ts";
 import { createServiceCallers, executionOf, requireOpenToServices } from "./service-caller.ts";
 import type { ServiceCallerDeps } from "./service-caller.ts";
 import { createBackendHandlers } from "./backend-handlers.ts";
@@ -15,9 +16,12 @@ import { createQuantumJobHandlers } from "./job-handlers.ts";
 import type { QuantumJobDeps } from "./job-deps.ts";
 
 /** What the API works with; its callers are those of the platform API. */
-export interface QuantumApiDeps extends Omit<QuantumJobDeps, "prefix">, ServiceCallerDeps {
+export interface QuantumApiDeps extends Omit<QuantumJobDeps, "prefix" | "searches">, ServiceCallerDeps {
   readonly stages: Stages;
 }
+
+/** As of all executions (api/execution-handlers.ts): others get a connection to the database meanwhile. */
+const SEARCHES = { what: "searches of quantum jobs", inAll: 3, perSharer: 2, waiting: 20 };
 
 type Stages = Omit<PipelineOptions<typeof QUANTUM_API, PlatformCaller>, "prefix" | "handlers">;
 
@@ -59,8 +63,9 @@ function openToServices(stages: Stages, deps: ServiceCallerDeps): Stages {
 /** The quantum API below `/quantum`. Refusals have `error` as well, which published clients read. */
 export async function registerQuantumApi(
   app: FastifyInstance,
-  { stages, ...deps }: QuantumApiDeps,
+  { stages, ...given }: QuantumApiDeps,
 ): Promise<void> {
+  const deps = { ...given, prefix: QUANTUM_API_PREFIX, searches: createFairGate(SEARCHES) };
   const document = createQuantumOpenApi();
   await registerDocs(app, { prefix: QUANTUM_API_PREFIX, openApi: () => document });
   await app.register(async (scope) => {
@@ -73,8 +78,8 @@ export async function registerQuantumApi(
       prefix: QUANTUM_API_PREFIX,
       handlers: {
         ...createBackendHandlers(deps.backends),
-        ...createQuantumJobHandlers({ ...deps, prefix: QUANTUM_API_PREFIX }),
-        ...createSessionHandlers({ ...deps, prefix: QUANTUM_API_PREFIX }),
+        ...createQuantumJobHandlers(deps),
+        ...createSessionHandlers(deps),
         ...createBudgetHandlers(deps.quantumBudgets),
       },
     });

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 import { createCache } from "@platform/engine/base/cache";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 import type { ExecutionTokens } from "../access/execution-tokens.ts";
 import { isExecutionToken } from "../access/token-kinds.ts";
@@ -50,12 +51,12 @@ export interface ServiceCallers {
   readonly authenticate: (headers: IncomingHttpHeaders) => Promise<PlatformCaller | null>;
 }
 
-/** The attempt of a token is looked up when the token is used, and for a second it is not looked up again. */
-export function createServiceCallers({
-  executionTokens,
-  serviceExecutions,
-}: ServiceCallerDeps): ServiceCallers {
-  const known = createCache<ServiceExecution | null>({ ttlMs: FRESH_MS, maxEntries: MAX_KNOWN });
+/** The attempt of a token is looked up when the token is used, and for a second it is not looked up again. `now`: milliseconds on any clock. */
+export function createServiceCallers(
+  { executionTokens, serviceExecutions }: ServiceCallerDeps,
+  now = readMonotonic,
+): ServiceCallers {
+  const known = createCache<ServiceExecution | null>({ ttlMs: FRESH_MS, maxEntries: MAX_KNOWN, now });
   return {
     authenticate: async (headers) => {
       const token = readToken(headers);

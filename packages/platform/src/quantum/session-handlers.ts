@@ -19,15 +19,9 @@ type Handlers = OperationHandlers<typeof SESSIONS_API, PlatformCaller>;
 
 /** Handlers of sessions, and of lists of jobs and sessions. */
 export function createSessionHandlers(deps: QuantumJobDeps): Handlers {
-  const { quantumSessions: sessions, quantumJobs } = deps;
-  // An execution sees its own alone.
-  const require = async (caller: PlatformCaller, id: string): Promise<SessionRecord> => {
-    const found = await sessions.find({ organisationId: caller.organisationId, id });
-    const own = executionOf(caller);
-    if (found === null || (own !== null && found.serviceExecutionId !== own))
-      throw new Problem("NOT_FOUND", NO_SESSION);
-    return found;
-  };
+  const { quantumSessions: sessions } = deps;
+  const require = async (caller: PlatformCaller, id: string): Promise<SessionRecord> =>
+    requireOwn(caller, await sessions.find({ organisationId: caller.organisationId, id }));
   const close = async (caller: PlatformCaller, sessionId: string): Promise<void> => {
     const { id } = await require(caller, sessionId);
     await sessions.close({ organisationId: caller.organisationId, id });
@@ -38,15 +32,15 @@ export function createSessionHandlers(deps: QuantumJobDeps): Handlers {
       status: 200,
       body: toQuantumSession(await require(caller, params.id)),
     }),
-    getQuantumSessionStatus: async ({ caller, params }) => ({
-      status: 200,
-      body: { status: toSessionState(await require(caller, params.id)) },
-    }),
+    getQuantumSessionStatus: async ({ caller, params: { id } }) => {
+      const standing = await sessions.findStanding({ organisationId: caller.organisationId, id });
+      return { status: 200, body: { status: toSessionState(requireOwn(caller, standing)) } };
+    },
     listQuantumSessionJobs: async ({ caller, params, query }) => {
       const { id } = await require(caller, params.id);
       const serviceExecutionId = executionOf(caller) ?? query.serviceExecutionId;
       const asked = { ...query, sessionId: id, serviceExecutionId };
-      return { status: 200, body: await listJobs(quantumJobs, caller, asked) };
+      return { status: 200, body: await listJobs(deps, caller, asked) };
     },
     patchQuantumSession: createPatch(deps, require),
     closeQuantumSession: async ({ caller, params }) => {
@@ -64,6 +58,17 @@ export function createSessionHandlers(deps: QuantumJobDeps): Handlers {
 }
 
 const NO_SESSION = "There is no such session.";
+
+/** An execution sees its own alone. @throws Problem NOT_FOUND */
+function requireOwn<S extends Pick<SessionRecord, "serviceExecutionId">>(
+  caller: PlatformCaller,
+  found: S | null,
+): S {
+  const own = executionOf(caller);
+  if (found === null || (own !== null && found.serviceExecutionId !== own))
+    throw new Problem("NOT_FOUND", NO_SESSION);
+  return found;
+}
 
 type RequireSession = (caller: PlatformCaller, id: string) => Promise<SessionRecord>;
 
@@ -124,9 +129,10 @@ function createOpen(
 function createWorkloads({
   quantumSessions: sessions,
   quantumJobs,
+  searches,
 }: QuantumJobDeps): Handlers["listQuantumWorkloads"] {
-  return async ({ caller, query }) => {
-    const { organisationId } = caller;
+  type Query = Parameters<Handlers["listQuantumWorkloads"]>[0]["query"];
+  const list = async ({ organisationId }: PlatformCaller, query: Query) => {
     const { items, total } = await sessions.listWorkloads(organisationId, {
       ...readPage(query),
       type: query.type,
@@ -141,6 +147,10 @@ function createWorkloads({
       ].map((workload) => [workload.id, workload]),
     );
     const content = items.flatMap(({ id }) => shown.get(id) ?? []);
-    return { status: 200, body: toPage(content, total, query) };
+    return toPage(content, total, query);
+  };
+  return async ({ caller, query }) => {
+    const body = await searches.admit(caller, async () => await list(caller, query));
+    return { status: 200, body };
   };
 }

@@ -4,7 +4,9 @@ import type { QuantumSession, QuantumWorkload, SessionState } from "@platform/co
 import type { SessionRecord } from "../store/quantum-sessions.ts";
 
 /** Of what is known at this moment. */
-export function toSessionState(session: SessionRecord): SessionState {
+export function toSessionState(
+  session: Pick<SessionRecord, "isOver" | "acceptsJobs" | "jobCount" | "unended">,
+): SessionState {
   const { isOver, acceptsJobs, jobCount, unended } = session;
   if (isOver) return "CLOSED";
   if (!acceptsJobs) return "DRAINING";

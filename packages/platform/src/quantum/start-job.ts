@@ -17,6 +17,7 @@ import type { PlatformCaller } from "../api/caller.ts";
 import { formatDecimal, parseAmount } from "../base/decimal.ts";
 import type { GrantedVersion } from "../store/access.ts";
 import type { BackendRecord } from "../store/backends.ts";
+import { toCacheKey } from "../store/quantum-cache.ts";
 import type { JobFacts } from "../store/quantum-jobs.ts";
 import { OWN_PROVIDER } from "./backend-handlers.ts";
 import { findBackend } from "./find-backend.ts";
@@ -29,6 +30,7 @@ import { toQuantumJob } from "./job-view.ts";
 import { findTerms, requireWithin } from "./price.ts";
 import { describeParams } from "./published-jobs.ts";
 import { executionOf } from "./service-caller.ts";
+import { toShownParams } from "./shown-params.ts";
 
 type Start = OperationHandlers<typeof QUANTUM_JOBS_API, PlatformCaller>["createQuantumJob"];
 
@@ -75,8 +77,8 @@ async function startJob(
   const request = readJobRequest(body);
   const backend = await findBackend(deps, caller, request);
   const job = acceptJob(request, backend, executionId);
-  const { version, facts, startBody } = job;
-  const cached = await answerFromCache(deps, { caller, request, backend, job, key });
+  const { version, startBody } = job;
+  const { cached, facts } = await askCache(deps, { caller, request, backend, job, key });
   const isCharged = backend.hasBudget && facts.isDryRun !== true;
   const held = {
     budgets: deps.quantumBudgets,
@@ -110,8 +112,8 @@ interface AcceptedJob {
   readonly startBody: Uint8Array;
 }
 
-/** A job that is completed already; null: it is to be run. */
-async function answerFromCache(
+/** Whether an earlier job answers it (null: it is to be run), and what is kept of it otherwise: what others find it by, where the same would be the result again. */
+async function askCache(
   { quantumCache }: Pick<QuantumJobDeps, "quantumCache">,
   asked: {
     readonly caller: PlatformCaller;
@@ -120,16 +122,22 @@ async function answerFromCache(
     readonly job: AcceptedJob;
     readonly key: IdempotencyKey | undefined;
   },
-): Promise<{ readonly id: string; readonly facts: JobFacts; readonly isRepeated?: true } | null> {
+): Promise<{
+  readonly cached: { readonly id: string; readonly facts: JobFacts; readonly isRepeated?: true } | null;
+  readonly facts: JobFacts;
+}> {
   const { request, backend, job, key } = asked;
   const { facts, startBody: body } = job;
   const isSeeded = (request.input_params?.["seed"] ?? null) !== null;
-  const mayBe = request.cache === true && request.dry_run !== true && isSeeded;
-  if (!mayBe || backend.description.deterministic !== true) return null;
-  const id = createUuidV7();
+  const mayBe = request.dry_run !== true && isSeeded && backend.description.deterministic === true;
+  if (!mayBe) return { cached: null, facts };
   const { organisationId } = asked.caller;
-  const cachedFrom = await quantumCache.answer({ id, organisationId, facts, body, key });
-  return cachedFrom === null ? null : { id, facts: { ...facts, cachedFrom } };
+  const cacheKey = toCacheKey(organisationId, facts.digest);
+  const run = { cached: null, facts: { ...facts, cacheKey } };
+  if (request.cache !== true) return run;
+  const id = createUuidV7();
+  const cachedFrom = await quantumCache.answer({ id, organisationId, facts, cacheKey, body, key });
+  return cachedFrom === null ? run : { cached: { id, facts: { ...facts, cachedFrom } }, facts };
 }
 
 /** @throws Problem INVALID_INPUT, MAX_COST_EXCEEDED */
@@ -157,7 +165,7 @@ function toFacts(request: ReadRequest, { description, version }: BackendRecord):
     name: request.name ?? null,
     tags: request.tags ?? [],
     inputFormat: request.input_format,
-    inputParams: describeParams(request),
+    inputParams: toShownParams(describeParams(request)),
     shots: request.shots ?? null,
     sdkProvider: request.sdk_provider ?? null,
   };

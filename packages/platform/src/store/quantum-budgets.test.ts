@@ -113,6 +113,23 @@ test("processes that hold at the same time hold no more than there is", async ()
   expect(await read()).toMatchObject({ held: "96", left: "4" });
 });
 
+test("starts that find too little left at the same time all find what the first has settled", async () => {
+  const ended = await scene.insert(
+    Array.from({ length: 12 }, () => ({
+      ownerId: organisationId,
+      versionId: service.versionId,
+      at: Date.now(),
+      status: "SUCCEEDED" as const,
+      ranMs: 1_000,
+    })),
+  );
+  for (const id of ended) expect(await hold(id)).toBe(true);
+  const held = await Promise.all(
+    Array.from({ length: 8 }, async (_, index) => await hold(createUuidAt(Date.now() - index))),
+  );
+  expect(held).toEqual(Array.from({ length: 8 }, () => true));
+});
+
 test("what was held for a job that was never started is given back after minutes", async () => {
   const id = createUuidAt(Date.now());
   await hold(id);

@@ -84,10 +84,12 @@ const RELEASE = `with gone as (
 const NEVER_STARTED = "10 minutes";
 const AT_ONCE = 1_000;
 
-/** Of one budget, so that no two statements wait for each other. Who settles at the same time does something else. */
-const SETTLE = `with ended as materialized (
+/** Of one budget, so that no two statements wait for each other. Who settles it at the same time waits, and finds it settled. */
+const SETTLE = `with budget as materialized (
+    select 1 from quantum_budget b where ${IS_BUDGET} for update
+  ), ended as materialized (
     select c.execution_id, ${COST_OF_ENDED} as cost
-    from quantum_charge c left join execution e on ${lookUp("e", "c.execution_id")}
+    from budget cross join quantum_charge c left join execution e on ${lookUp("e", "c.execution_id")}
     where c.organisation_id = $1::uuid and c.currency = $2
       and (e.ended_at is not null or (e.id is null and c.created_at < now() - interval '${NEVER_STARTED}'))
     limit ${AT_ONCE} for update of c skip locked
@@ -134,8 +136,9 @@ export function createQuantumBudgetStore(database: Database): QuantumBudgetStore
     },
     hold: async (charge) => {
       if (await tryHold(database, charge)) return true;
-      const settled = await settleCharges(database, charge);
-      return settled > 0 && (await tryHold(database, charge));
+      // Also where nothing was settled here: another start has done that at the same time.
+      await settleCharges(database, charge);
+      return await tryHold(database, charge);
     },
     release: async (executionId) => {
       await database.query({ text: RELEASE, values: [executionId], idempotent: true });
@@ -168,12 +171,11 @@ async function tryHold(database: Database, charge: NewCharge): Promise<boolean> 
   return row?.isAllowed === true;
 }
 
-/** Puts what jobs of a budget that have ended have cost in the place of what they held; returns how many there were. */
+/** Puts what jobs of a budget that have ended have cost in the place of what they held. */
 async function settleCharges(
   database: Pick<Database, "query">,
   { organisationId, currency }: BudgetKey,
-): Promise<number> {
-  let settled = 0;
+): Promise<void> {
   for (;;) {
     const rows = await database.query({
       name: "quantum-budget-settle",
@@ -181,8 +183,7 @@ async function settleCharges(
       values: [organisationId, currency],
       idempotent: true,
     });
-    settled += rows.length;
-    if (rows.length < AT_ONCE) return settled;
+    if (rows.length < AT_ONCE) return;
   }
 }
 

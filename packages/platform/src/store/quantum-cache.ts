@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { IdempotencyKey } from "@platform/engine/store/idempotency";
 import type { Database } from "../postgres/database.ts";
 import { ANNOTATION } from "./executions/create-statement.ts";
@@ -12,7 +13,9 @@ interface CacheQuestion {
   /** What the new job is to be called. */
   readonly id: string;
   readonly organisationId: string;
-  readonly facts: JobFacts & { readonly digest: string };
+  /** Without `cacheKey`: it answers no others. */
+  readonly facts: JobFacts;
+  readonly cacheKey: string;
   readonly body: Uint8Array;
   readonly key: IdempotencyKey | undefined;
 }
@@ -29,8 +32,11 @@ export interface QuantumCache {
 /** Of whom results of others are: no worker has run it. */
 const RUN_BY = "cache";
 
-/** As the index execution_input_digest has it. */
-const DIGEST = `${FACTS} ->> 'digest'`;
+/** As the index execution_input_cache_key has it. */
+const KEY = `${FACTS} ->> 'cacheKey'`;
+
+/** Of so many that were started last one must have run. */
+const LOOKED_AT = 100;
 
 const PATH = `'{${ANNOTATION},cachedFrom}'`;
 
@@ -39,11 +45,11 @@ const PATH = `'{${ANNOTATION},cachedFrom}'`;
  * its beginning.
  */
 const ANSWER = `with former as materialized (
-    select e.*, r.has_output from execution_input i
+    select e.*, r.has_output from (
+      select i.id from execution_input i where ${KEY} = $2 and ${KEY} is not null order by i.id desc limit ${LOOKED_AT}
+    ) i
     join execution e on ${lookUp("e", "i.id", "e.owner_id = $1::uuid and e.status = 'SUCCEEDED'")}
     join execution_result r on ${lookUp("r", "i.id")}
-    where ${DIGEST} = $2 and ${DIGEST} is not null
-      and not ${FACTS} ?| array['isDryRun', 'cachedFrom']
     order by i.id desc limit 1
   ), ${WON_ONE("$1::uuid, $4::uuid, $5::uuid, $3::uuid", "former where $4::uuid is not null")}, created as (
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
@@ -66,16 +72,21 @@ const ANSWER = `with former as materialized (
   )
   select former.id from created cross join former`;
 
+/** By what a job is found when another one would run the same; `digest`: of that. Nobody else's jobs are in the same part of the index. */
+export function toCacheKey(organisationId: string, digest: string): string {
+  return createHash("sha256").update(`${organisationId} ${digest}`).digest("base64url");
+}
+
 /** The cache in PostgreSQL: an index of what the inputs of jobs have beside them. */
 export function createQuantumCache(database: Pick<Database, "query">): QuantumCache {
   return {
-    answer: async ({ id, organisationId, facts, body, key }) => {
+    answer: async ({ id, organisationId, facts, cacheKey, body, key }) => {
       const [row] = await database.query<{ readonly id: string }>({
         name: "quantum-cache-answer",
         text: ANSWER,
         values: [
           organisationId,
-          facts.digest,
+          cacheKey,
           id,
           key?.keyHash ?? null,
           key?.requestHash ?? null,

@@ -33,6 +33,8 @@ export interface JobFacts {
   readonly terms?: JobTerms;
   /** Of the version of the backend and of what is sent to it, SHA-256 as hexadecimal digits; missing: started before there were any. */
   readonly digest?: string;
+  /** Others that would run the same find it by this; missing: it answers no others. */
+  readonly cacheKey?: string;
   /** The backend only checks it. */
   readonly isDryRun?: true;
   /** The job whose result it has: nothing was run for it. */
@@ -89,11 +91,9 @@ export const MOST_JOBS = 10_000;
 /** SQL: the facts of a job, of a row `i` of `execution_input`; null: it is none. */
 export const FACTS = `i."references" -> '${ANNOTATION}'`;
 
+/** What is found is carried through by its id alone: ten thousand facts would be written to a file. */
 const LIST = `with found as materialized (
-    select e.id, ${FACTS} as facts, e.status, ${selectMilliseconds("e.created_at")} as "createdAt",
-      ${selectMilliseconds("e.started_at")} as "startedAt", ${selectMilliseconds("e.ended_at")} as "endedAt",
-      case when e.failure_code is not null then json_build_object('code', e.failure_code, 'detail', e.failure_detail) end as failure,
-      row_number() over (order by e.id desc) as place
+    select e.id, row_number() over (order by e.id desc) as place
     from (
       select e.* from execution e where e.owner_id = $1::uuid and e.priority = ${BACKEND_PRIORITY} order by e.id desc limit ${MOST_JOBS}
     ) e join execution_input i on ${lookUp("i", "e.id")}
@@ -106,9 +106,15 @@ const LIST = `with found as materialized (
       and ($11::text is null or ${FACTS} ->> 'sessionId' = $11) and ($12::uuid[] is null or e.id = any ($12))
       and ($13::float8 is null or e.created_at < to_timestamp($13 / 1000))
       and ($14::text is null or strpos(lower(${FACTS} ->> 'name'), lower($14)) > 0)
+  ), page as materialized (
+    select id, place from found where place > $7::int and place <= $7::int + $8::int
   )
-  select (select count(*)::int from found) as total, page.* from (select 1) one
-    left join lateral (select * from found where place > $7::int and place <= $7::int + $8::int) page on true order by page.place`;
+  select (select count(*)::int from found) as total, shown.* from (select 1) one left join (
+    select p.place, e.id, ${FACTS} as facts, e.status, ${selectMilliseconds("e.created_at")} as "createdAt",
+      ${selectMilliseconds("e.started_at")} as "startedAt", ${selectMilliseconds("e.ended_at")} as "endedAt",
+      case when e.failure_code is not null then json_build_object('code', e.failure_code, 'detail', e.failure_detail) end as failure
+    from page p join execution e on ${lookUp("e", "p.id")} join execution_input i on ${lookUp("i", "p.id")}
+  ) shown on true order by shown.place`;
 
 type ListRow = { readonly total: number; readonly place: string } & (JobRow | { readonly id: null });
 

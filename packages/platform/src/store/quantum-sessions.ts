@@ -58,6 +58,8 @@ export interface SessionRecord extends Pick<
 interface PinnedBackend extends BackendRecord {
   readonly isOver: boolean;
   readonly acceptsJobs: boolean;
+  /** As of a session. */
+  readonly serviceExecutionId: string | null;
 }
 
 /** A job in no session, or a session. */
@@ -73,6 +75,12 @@ interface WorkloadsPage {
   readonly type?: WorkloadKey["type"] | undefined;
 }
 
+/** What decides about the state of a session. `jobCount` and `unended`: 1 where there is one. */
+type SessionStanding = Pick<
+  SessionRecord,
+  "isOver" | "acceptsJobs" | "jobCount" | "unended" | "serviceExecutionId"
+>;
+
 type SessionKey = Pick<NewSession, "organisationId" | "id">;
 
 /** Sessions of organisations. */
@@ -80,6 +88,8 @@ export interface QuantumSessionStore {
   readonly create: (session: NewSession) => Promise<void>;
   readonly find: (key: SessionKey) => Promise<SessionRecord | null>;
   readonly list: (organisationId: string, ids: readonly string[]) => Promise<readonly SessionRecord[]>;
+  /** Without sums: it is asked for over and over. */
+  readonly findStanding: (key: SessionKey) => Promise<SessionStanding | null>;
   readonly findBackend: (key: SessionKey) => Promise<PinnedBackend | null>;
   /** False: there is none that is open. */
   readonly setAccepting: (key: SessionKey, acceptsJobs: boolean) => Promise<boolean>;
@@ -117,6 +127,12 @@ const SELECT = `select s.id, s.backend_id as "backendId", s.provider, s.mode, s.
     from execution e where e.session_id = s.id and e.owner_id = s.organisation_id
   ) jobs where s.organisation_id = $1::uuid and s.id = any ($2::uuid[])`;
 
+const OF_SESSION = "execution e where e.session_id = s.id and e.owner_id = s.organisation_id";
+
+const STANDING = `select ${IS_OVER} as "isOver", s.accepts_jobs as "acceptsJobs", s.service_execution_id as "serviceExecutionId",
+    exists (select 1 from ${OF_SESSION})::int as "jobCount", exists (select 1 from ${OF_SESSION} and e.ended_at is null)::int as unended
+  from quantum_session s where s.organisation_id = $1::uuid and s.id = $2::uuid`;
+
 /** Behind the last of the sessions of the organisation that waits; where none does, in the turn of the first that waits. */
 const ADVANCE = `update execution e set rank = least(e.rank, coalesce(
       (select x.rank + 1 from execution x
@@ -151,6 +167,7 @@ export function createQuantumSessionStore(database: Database): QuantumSessionSto
     },
     find: async ({ organisationId, id }) =>
       isUuid(id) ? ((await list(organisationId, [id]))[0] ?? null) : null,
+    findStanding: ({ organisationId, id }) => findStanding(database, { organisationId, id }),
     findBackend: ({ organisationId, id }) => findPinned(database, { organisationId, id }),
     setAccepting: async (key, acceptsJobs) =>
       await change(database, key, {
@@ -170,6 +187,20 @@ export function createQuantumSessionStore(database: Database): QuantumSessionSto
     advance: (organisationId, executionId) => advance(database, organisationId, executionId),
     listWorkloads: (organisationId, page) => listWorkloads(database, organisationId, page),
   };
+}
+
+async function findStanding(
+  database: Database,
+  { organisationId, id }: SessionKey,
+): Promise<SessionStanding | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await database.query<SessionStanding>({
+    name: "quantum-session-standing",
+    text: STANDING,
+    values: [organisationId, id],
+    idempotent: true,
+  });
+  return row ?? null;
 }
 
 async function advance(database: Database, organisationId: string, executionId: string): Promise<void> {
@@ -222,10 +253,12 @@ async function findPinned(
   { organisationId, id }: SessionKey,
 ): Promise<PinnedBackend | null> {
   if (!isUuid(id)) return null;
-  const [row] = await database.query<BackendRow & Pick<PinnedBackend, "isOver" | "acceptsJobs">>({
+  type Row = BackendRow & Pick<PinnedBackend, "isOver" | "acceptsJobs" | "serviceExecutionId">;
+  const [row] = await database.query<Row>({
     name: "quantum-session-backend",
-    text: `select x.id, x."aliasOf", x."isOver", x."acceptsJobs", ${BACKEND_COLUMNS} from (
-        select s.backend_id as id, s.alias_of as "aliasOf", s.service_key, s.version_id, ${IS_OVER} as "isOver", s.accepts_jobs as "acceptsJobs"
+    text: `select x.id, x."aliasOf", x."isOver", x."acceptsJobs", x."serviceExecutionId", ${BACKEND_COLUMNS} from (
+        select s.backend_id as id, s.alias_of as "aliasOf", s.service_key, s.version_id, ${IS_OVER} as "isOver", s.accepts_jobs as "acceptsJobs",
+          s.service_execution_id as "serviceExecutionId"
         from quantum_session s where s.organisation_id = $1::uuid and s.id = $2::uuid
       ) x join service s on s.key = x.service_key join version v on v.id = x.version_id
       where s.organisation_id = $1::uuid or ${IS_SHARED}`,
@@ -233,8 +266,8 @@ async function findPinned(
     idempotent: true,
   });
   if (row === undefined) return null;
-  const { isOver, acceptsJobs, ...backend } = row;
-  return { ...toBackendRecord(backend), isOver, acceptsJobs };
+  const { isOver, acceptsJobs, serviceExecutionId, ...backend } = row;
+  return { ...toBackendRecord(backend), isOver, acceptsJobs, serviceExecutionId };
 }
 
 async function change(

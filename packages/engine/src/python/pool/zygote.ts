@@ -27,7 +27,7 @@ import type { Pace, Paces } from "../wire/pace.ts";
 import { createPacedReader } from "../wire/paced-reader.ts";
 import type { Consumer, Taken } from "../wire/paced-reader.ts";
 import type { LogLine, RunnableVersion } from "../port/runtime.ts";
-import type { Doorkeeper } from "../port/settings.ts";
+import type { Doorkeeper } from "../../base/door.ts";
 import { BOOT_LINE_BYTES, BOOT_LOG_BYTES, describeLargeImport } from "./start-failure.ts";
 import { FIRST_DESCRIPTOR, STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
@@ -149,7 +149,7 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
     });
     home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
     if (doorkeeper !== null && launch.view.hasDoors)
-      door = await openDoor(join(zygoteDirectory, DOOR), doorkeeper);
+      door = await openDoor(join(zygoteDirectory, DOOR), doorkeeper());
     if (host.sandbox.cgroups !== null)
       groups = createZygoteGroups(host.sandbox.cgroups, version, {
         maxChildren,

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import { totalmem } from "node:os";
 import type { OutputLimits } from "@platform/contract/project";
 import type { Resources } from "@platform/contract/project";
@@ -7,6 +6,7 @@ import { HOUR, MINUTE, SECOND } from "../../base/time.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import type { ResultStore } from "../../content/result-store.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { Doorkeeper } from "../../base/door.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
 /** What the creator of a runtime decides; `readSettings` adds the defaults. */
@@ -39,9 +39,6 @@ export interface PythonRuntimeOptions {
   readonly limits?: Partial<Limits>;
   readonly times?: Partial<Times>;
 }
-
-/** Who answers what comes through the door of a sandbox. It trusts nobody there, and the connection is its own. */
-export type Doorkeeper = (connection: Socket) => void;
 
 /** What one execution may leave in OUTPUT_DIRECTORY and its output pool: entries, and bytes of all files together. */
 export interface FileLimits {

@@ -21,9 +21,14 @@ export async function succeed(database: Database, claim: ClaimKey, version: NewV
         ), v as (
           insert into version (stored_bytes, ${VERSION_COLUMNS})
           select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17::jsonb, $18::jsonb, $19, $20, $21, $22, $23::jsonb, $24::jsonb from ended
-          returning service_key
+          returning service_key, major, minor, patch
         ), named as (
-          update service set backend_id = $24::jsonb ->> 'id' where key in (select service_key from v) and backend_id is distinct from $24::jsonb ->> 'id'
+          update service s set backend_id = $24::jsonb ->> 'id' from v
+          where s.key = v.service_key and s.backend_id is distinct from $24::jsonb ->> 'id'
+            -- A version of an older major decides nothing: the newest live one runs the jobs.
+            and not exists (
+              select 1 from version n where n.service_key = s.key and n.retired_at is null and (n.major, n.minor, n.patch) > (v.major, v.minor, v.patch)
+            )
         ) select v.service_key from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
       values: [claim.id, claim.attempt, claim.workerId, ...toVersionValues(version)],
     });
