@@ -17,6 +17,7 @@ from qiskit.circuit.library import get_standard_gate_name_mapping  # noqa: E402
 from qiskit.quantum_info import Statevector  # noqa: E402
 
 from platform_quantum.backend import BackendFailure  # noqa: E402
+from platform_quantum.backend.braket_gates import TO_BRAKET  # noqa: E402
 from platform_quantum.models import JobInfo  # noqa: E402
 from platform_quantum.qiskit.result import build_result  # noqa: E402
 
@@ -211,7 +212,7 @@ def test_circuits_in_the_own_form_are_run_too() -> None:
     assert count(crossed, shots=5) == {"010": 5}
 
 
-@pytest.mark.parametrize("name", list(BACKEND.GATES))
+@pytest.mark.parametrize("name", list(TO_BRAKET))
 def test_a_gate_does_what_the_gate_of_qiskit_does(name: str) -> None:
     standard = get_standard_gate_name_mapping()[name]
     width = standard.num_qubits
