@@ -22,9 +22,12 @@ const CHANGES: readonly ((content: Buffer, random: Random) => Buffer)[] = [
   (content, random) => content.subarray(0, pick(content.length, random)),
   (content, random) => {
     const at = pick(content.length, random);
-    return content.fill(0xff, at, at + 2 ** pick(4, random));
+    return content.fill(0xff, at, Math.min(content.length, at + 2 ** pick(4, random)));
   },
-  (content, random) => content.fill(0, pick(content.length, random), pick(content.length, random) + 8),
+  (content, random) => {
+    const at = pick(content.length, random);
+    return content.fill(0, at, Math.min(content.length, pick(content.length, random) + 8));
+  },
   (content, random) => {
     const at = pick(content.length, random);
     return Buffer.concat([content.subarray(0, at), content.subarray(pick(content.length, random))]);
