@@ -213,6 +213,8 @@ test("an organisation is renamed with its address, and is gone when its name was
   expect(complaints).toEqual([]);
 });
 
+/** For all pages together, on half a core. */
+const LIMIT = { timeout: 1_200_000 };
 /** Windows at one time: while one waits for the platform, the other one is pressed. */
 const WINDOWS = 2;
 /** What changes the viewer's own membership alone, and what only reads. */
@@ -302,60 +304,64 @@ async function closeMenu(page: Page): Promise<void> {
   await menu.waitFor({ state: "hidden" });
 }
 
-test("a viewer sees every page, no button of theirs is refused, and each that is of no use says why", async () => {
-  const { id, slug } = await world.createOrganisation("Viewed");
-  const ada = createPerson("Ada");
-  await addPerson(world, ada, { of: id, role: "viewer" });
-  const call = (method: string, path: string, json?: unknown) => callIn(world, id, method, path, json);
-  const application = await call("POST", "/applications", { name: "caller" });
-  await call("POST", `/applications/${application["id"]}/access-keys`);
-  const pool = await call("POST", "/data-pools", { name: "Maps", description: "" });
-  await call("PUT", "/variables/QPU_REGION", { value: "eu-1" });
-  await call("PUT", "/secrets/QPU_API_KEY", { value: "a secret of the story" });
-  await call("POST", "/applications/jobs/webhooks", { url: "https://example.org/hook" });
-  const service = await deployService(id);
-  await call("POST", `/services/${service}/publish`, { scope: "internal" });
-  const subscription = await call("POST", "/subscriptions", {
-    applicationId: application["id"],
-    serviceKey: service,
-  });
-  const job = await call("POST", `/jobs?serviceKey=${service}`, {});
-  const quantumJob = await runQuantumJob(id);
-  const session = await openQuantumSession(world, id, BACKEND);
-  await callQuantum(world, id, "PUT", "/budgets/EUR", { json: { amount: 100 } });
+test(
+  "a viewer sees every page, no button of theirs is refused, and each that is of no use says why",
+  LIMIT,
+  async () => {
+    const { id, slug } = await world.createOrganisation("Viewed");
+    const ada = createPerson("Ada");
+    await addPerson(world, ada, { of: id, role: "viewer" });
+    const call = (method: string, path: string, json?: unknown) => callIn(world, id, method, path, json);
+    const application = await call("POST", "/applications", { name: "caller" });
+    await call("POST", `/applications/${application["id"]}/access-keys`);
+    const pool = await call("POST", "/data-pools", { name: "Maps", description: "" });
+    await call("PUT", "/variables/QPU_REGION", { value: "eu-1" });
+    await call("PUT", "/secrets/QPU_API_KEY", { value: "a secret of the story" });
+    await call("POST", "/applications/jobs/webhooks", { url: "https://example.org/hook" });
+    const service = await deployService(id);
+    await call("POST", `/services/${service}/publish`, { scope: "internal" });
+    const subscription = await call("POST", "/subscriptions", {
+      applicationId: application["id"],
+      serviceKey: service,
+    });
+    const job = await call("POST", `/jobs?serviceKey=${service}`, {});
+    const quantumJob = await runQuantumJob(id);
+    const session = await openQuantumSession(world, id, BACKEND);
+    await callQuantum(world, id, "PUT", "/budgets/EUR", { json: { amount: 100 } });
 
-  /** What is in the place of parameters; other routes have none. */
-  const subjects: Readonly<Record<string, string>> = {
-    "/o/$org/services/$key": `services/${service}`,
-    "/o/$org/services/$key/settings": `services/${service}/settings`,
-    "/o/$org/services/$key/try": `services/${service}/try`,
-    "/o/$org/services/$key/versions/$version": `services/${service}/versions/1.0.0`,
-    "/o/$org/marketplace/$key": `marketplace/${service}`,
-    "/o/$org/applications/$id": `applications/${application["id"]}`,
-    "/o/$org/applications/$id/subscriptions/$sid": `applications/${application["id"]}/subscriptions/${subscription["id"]}`,
-    "/o/$org/applications/$id/subscriptions/$sid/try": `applications/${application["id"]}/subscriptions/${subscription["id"]}/try`,
-    "/o/$org/backends/$id": `backends/${BACKEND}`,
-    "/o/$org/data-pools/$id": `data-pools/${pool["id"]}`,
-    "/o/$org/executions/$id": `executions/${job["id"]}`,
-    "/o/$org/quantum-jobs/$id": `quantum-jobs/${quantumJob}`,
-    "/o/$org/quantum-sessions/$id": `quantum-sessions/${session}`,
-    "/o/$org/executions/compare": `executions/compare?a=${job["id"]}&b=${job["id"]}`,
-  };
-  const { page, open } = await world.visit({ as: ada });
-  await open(`/o/${slug}`);
-  const rests = (await listRoutes(page))
-    .filter(({ pattern }) => pattern.startsWith("/o/$org/"))
-    .map(({ pattern }) => subjects[pattern] ?? pattern.replace("/o/$org/", ""));
-  // A new route with parameters needs a line above.
-  expect(rests.filter((rest) => rest.includes("$"))).toEqual([]);
-  expect(rests.length).toBeGreaterThan(15);
-  const paths = [`/o/${slug}`, ...rests.map((rest) => `/o/${slug}/${rest}`)];
-  const faults = await Promise.all(Array.from({ length: WINDOWS }, () => pressAll(paths, ada)));
-  expect(faults.flat()).toEqual([]);
-  await open(`/o/${slug}/audit`);
-  await page.getByText(/You are viewer of Viewed; this needs the role owner/u).waitFor();
-  expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
-});
+    /** What is in the place of parameters; other routes have none. */
+    const subjects: Readonly<Record<string, string>> = {
+      "/o/$org/services/$key": `services/${service}`,
+      "/o/$org/services/$key/settings": `services/${service}/settings`,
+      "/o/$org/services/$key/try": `services/${service}/try`,
+      "/o/$org/services/$key/versions/$version": `services/${service}/versions/1.0.0`,
+      "/o/$org/marketplace/$key": `marketplace/${service}`,
+      "/o/$org/applications/$id": `applications/${application["id"]}`,
+      "/o/$org/applications/$id/subscriptions/$sid": `applications/${application["id"]}/subscriptions/${subscription["id"]}`,
+      "/o/$org/applications/$id/subscriptions/$sid/try": `applications/${application["id"]}/subscriptions/${subscription["id"]}/try`,
+      "/o/$org/backends/$id": `backends/${BACKEND}`,
+      "/o/$org/data-pools/$id": `data-pools/${pool["id"]}`,
+      "/o/$org/executions/$id": `executions/${job["id"]}`,
+      "/o/$org/quantum-jobs/$id": `quantum-jobs/${quantumJob}`,
+      "/o/$org/quantum-sessions/$id": `quantum-sessions/${session}`,
+      "/o/$org/executions/compare": `executions/compare?a=${job["id"]}&b=${job["id"]}`,
+    };
+    const { page, open } = await world.visit({ as: ada });
+    await open(`/o/${slug}`);
+    const rests = (await listRoutes(page))
+      .filter(({ pattern }) => pattern.startsWith("/o/$org/"))
+      .map(({ pattern }) => subjects[pattern] ?? pattern.replace("/o/$org/", ""));
+    // A new route with parameters needs a line above.
+    expect(rests.filter((rest) => rest.includes("$"))).toEqual([]);
+    expect(rests.length).toBeGreaterThan(15);
+    const paths = [`/o/${slug}`, ...rests.map((rest) => `/o/${slug}/${rest}`)];
+    const faults = await Promise.all(Array.from({ length: WINDOWS }, () => pressAll(paths, ada)));
+    expect(faults.flat()).toEqual([]);
+    await open(`/o/${slug}/audit`);
+    await page.getByText(/You are viewer of Viewed; this needs the role owner/u).waitFor();
+    expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
+  },
+);
 
 const BACKEND = "seen.h7";
 
