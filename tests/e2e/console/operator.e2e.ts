@@ -147,7 +147,7 @@ test("who runs the platform finds these pages by their names", async () => {
   await page.keyboard.press("Control+k");
   const field = page.getByRole("combobox", { name: "Find a page" });
   await field.fill("operator");
-  await page.getByRole("status").getByText("7 found").waitFor();
+  await page.getByRole("status").getByText("8 found").waitFor();
   await field.fill("storage");
   await page.getByRole("option", { name: "Storage" }).waitFor();
   await page.keyboard.press("Enter");

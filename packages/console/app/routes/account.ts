@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { pages } from "../api/queries.ts";
 import { oneOf, search } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { signedIn } from "./root.ts";
 
 const profileSearch = search({ edit: oneOf("name", "password") });
@@ -10,7 +11,7 @@ const profile = createRoute({
   getParentRoute: () => signedIn,
   path: "account",
   validateSearch: profileSearch,
-  component: lazyRouteComponent(() => import("../pages/account/profile-page.tsx"), "ProfilePage"),
+  component: lazyPage(() => import("../pages/account/profile-page.tsx"), "ProfilePage"),
 });
 
 const tokens = createRoute({
@@ -18,14 +19,14 @@ const tokens = createRoute({
   path: "account/tokens",
   validateSearch: tokensSearch,
   loader: ({ context: { load } }) => load(pages("listPersonalAccessTokens", {})),
-  component: lazyRouteComponent(() => import("../pages/account/tokens-page.tsx"), "TokensPage"),
+  component: lazyPage(() => import("../pages/account/tokens-page.tsx"), "TokensPage"),
 });
 
 const sessions = createRoute({
   getParentRoute: () => signedIn,
   path: "account/sessions",
   loader: ({ context: { load } }) => load(pages("listSessions", {})),
-  component: lazyRouteComponent(() => import("../pages/account/sessions-page.tsx"), "SessionsPage"),
+  component: lazyPage(() => import("../pages/account/sessions-page.tsx"), "SessionsPage"),
 });
 
 /** What is the user's own. */

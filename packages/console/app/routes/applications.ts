@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { pages, q } from "../api/queries.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
 /* Parsers stand before their route: within it, TypeScript would take their parameters for unknown. */
@@ -23,10 +24,7 @@ const applications = createRoute({
       load(pages("listApplications", {})),
       load(q("listSubscriptions", { query: { limit: 100 } })),
     ]),
-  component: lazyRouteComponent(
-    () => import("../pages/applications/applications-page.tsx"),
-    "ApplicationsPage",
-  ),
+  component: lazyPage(() => import("../pages/applications/applications-page.tsx"), "ApplicationsPage"),
 });
 
 const application = createRoute({
@@ -41,10 +39,7 @@ const application = createRoute({
       load(pages("listAccessKeys", { params: { id } })),
       ...(tab === "webhooks" ? [load(pages("listWebhooks", { params: { id } }))] : []),
     ]),
-  component: lazyRouteComponent(
-    () => import("../pages/applications/application-page.tsx"),
-    "ApplicationPage",
-  ),
+  component: lazyPage(() => import("../pages/applications/application-page.tsx"), "ApplicationPage"),
 });
 
 const subscriptionSearch = search({ edit: oneOf("terms") });
@@ -58,10 +53,7 @@ const subscription = createRoute({
       load(q("getApplication", { params: { id } })),
       load(q("getSubscription", { params: { id: sid } })),
     ]),
-  component: lazyRouteComponent(
-    () => import("../pages/applications/subscription-page.tsx"),
-    "SubscriptionPage",
-  ),
+  component: lazyPage(() => import("../pages/applications/subscription-page.tsx"), "SubscriptionPage"),
 });
 
 const trySearch = search({ version: text(), from: text() });
@@ -75,10 +67,7 @@ const trySubscription = createRoute({
       load(q("getApplication", { params: { id } })),
       load(q("getSubscription", { params: { id: sid } })),
     ]),
-  component: lazyRouteComponent(
-    () => import("../pages/applications/try-subscription-page.tsx"),
-    "TrySubscriptionPage",
-  ),
+  component: lazyPage(() => import("../pages/applications/try-subscription-page.tsx"), "TrySubscriptionPage"),
 });
 
 /** Applications, their keys and subscriptions. */

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { pages, q } from "../api/queries.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
 const dataPoolsSearch = search({ new: oneOf("pool") });
@@ -16,7 +17,7 @@ const dataPools = createRoute({
   path: "data-pools",
   validateSearch: dataPoolsSearch,
   loader: ({ context: { load } }) => load(pages("listDataPools", {})),
-  component: lazyRouteComponent(() => import("../pages/data-pools/data-pools-page.tsx"), "DataPoolsPage"),
+  component: lazyPage(() => import("../pages/data-pools/data-pools-page.tsx"), "DataPoolsPage"),
 });
 
 const dataPool = createRoute({
@@ -30,7 +31,7 @@ const dataPool = createRoute({
       load(pages("listPoolGrants", { params: { id } })),
       load(pages("listPoolShares", { params: { id } })),
     ]),
-  component: lazyRouteComponent(() => import("../pages/data-pools/data-pool-page.tsx"), "DataPoolPage"),
+  component: lazyPage(() => import("../pages/data-pools/data-pool-page.tsx"), "DataPoolPage"),
 });
 
 /** Data pools, their files, and who may use them. */

@@ -1,9 +1,10 @@
-import { createRoute, lazyRouteComponent, notFound, redirect } from "@tanstack/react-router";
+import { createRoute, notFound, redirect } from "@tanstack/react-router";
 import { isNotFound } from "../api/explain-error.ts";
 import { pages, q } from "../api/queries.ts";
 import type { Scope } from "../api/scope.tsx";
 import { executionsSearch, toFilter } from "../execution/filter.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { organisation, signedIn } from "./root.ts";
 
 const executionSearch = search({
@@ -19,7 +20,7 @@ const executions = createRoute({
   loaderDeps: ({ search: given }) => toFilter(given),
   // The numbers of the histogram are not waited for: counting may take longer than the list.
   loader: ({ context: { load }, deps }) => load(pages("listExecutions", { query: deps })),
-  component: lazyRouteComponent(() => import("../pages/executions/executions-page.tsx"), "ExecutionsPage"),
+  component: lazyPage(() => import("../pages/executions/executions-page.tsx"), "ExecutionsPage"),
 });
 
 const execution = createRoute({
@@ -27,7 +28,7 @@ const execution = createRoute({
   path: "executions/$id",
   validateSearch: executionSearch,
   loader: ({ context: { load }, params }) => load(q("getExecution", { params: { id: params.id } })),
-  component: lazyRouteComponent(() => import("../pages/executions/execution-page.tsx"), "ExecutionPage"),
+  component: lazyPage(() => import("../pages/executions/execution-page.tsx"), "ExecutionPage"),
 });
 
 const compare = createRoute({
@@ -37,7 +38,7 @@ const compare = createRoute({
   loaderDeps: ({ search: { a, b } }) => ({ ids: [a, b].filter((id) => id !== undefined) }),
   loader: ({ context: { load }, deps: { ids } }) =>
     Promise.all(ids.map((id) => load(q("getExecution", { params: { id } })))),
-  component: lazyRouteComponent(() => import("../pages/executions/compare-page.tsx"), "ComparePage"),
+  component: lazyPage(() => import("../pages/executions/compare-page.tsx"), "ComparePage"),
 });
 
 /** To an execution, whichever organisation it belongs to. */

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { q } from "../api/queries.ts";
 import { findLastDay } from "../util/last-day.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
 const home = createRoute({
@@ -14,7 +15,7 @@ const home = createRoute({
     ]);
     return { since };
   },
-  component: lazyRouteComponent(() => import("../pages/home/home-page.tsx"), "HomePage"),
+  component: lazyPage(() => import("../pages/home/home-page.tsx"), "HomePage"),
 });
 
 /** The first page of an organisation. */

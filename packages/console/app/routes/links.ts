@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, redirect } from "@tanstack/react-router";
 import type { QueryClient } from "@tanstack/react-query";
 import { readInvitationLink } from "../api/invitation-link.ts";
 import { load, q } from "../api/queries.ts";
@@ -7,6 +7,7 @@ import { findMe } from "../api/session.ts";
 import { LonelyRouteFailure } from "../shell/failures.tsx";
 import { toOwnPath } from "../util/own-path.ts";
 import { search, text } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { root, signedIn } from "./root.ts";
 
 /*
@@ -29,7 +30,7 @@ const signUp = createRoute({
     if ((await findMe(queries)) !== null) throw redirect({ href: toOwnPath(next) });
   },
   loader: ({ context: { queries } }) => loadConfiguration(queries),
-  component: lazyRouteComponent(() => import("../pages/sign-up/sign-up-page.tsx"), "SignUpPage"),
+  component: lazyPage(() => import("../pages/sign-up/sign-up-page.tsx"), "SignUpPage"),
   errorComponent: LonelyRouteFailure,
 });
 
@@ -45,14 +46,14 @@ const invitation = createRoute({
     ]);
     return { link, me };
   },
-  component: lazyRouteComponent(() => import("../pages/invitations/invitation-page.tsx"), "InvitationPage"),
+  component: lazyPage(() => import("../pages/invitations/invitation-page.tsx"), "InvitationPage"),
 });
 
 const requestReset = createRoute({
   getParentRoute: () => root,
   path: "reset-password",
   loader: ({ context: { queries } }) => loadConfiguration(queries),
-  component: lazyRouteComponent(() => import("../pages/reset-password/request-page.tsx"), "RequestPage"),
+  component: lazyPage(() => import("../pages/reset-password/request-page.tsx"), "RequestPage"),
   errorComponent: LonelyRouteFailure,
 });
 
@@ -61,20 +62,14 @@ const resetPassword = createRoute({
   getParentRoute: () => root,
   path: "reset-password/$token",
   loader: ({ context: { queries } }) => loadConfiguration(queries),
-  component: lazyRouteComponent(
-    () => import("../pages/reset-password/reset-password-page.tsx"),
-    "ResetPasswordPage",
-  ),
+  component: lazyPage(() => import("../pages/reset-password/reset-password-page.tsx"), "ResetPasswordPage"),
 });
 
 const verifyEmail = createRoute({
   gcTime: 0,
   getParentRoute: () => signedIn,
   path: "verify-email/$token",
-  component: lazyRouteComponent(
-    () => import("../pages/verify-email/verify-email-page.tsx"),
-    "VerifyEmailPage",
-  ),
+  component: lazyPage(() => import("../pages/verify-email/verify-email-page.tsx"), "VerifyEmailPage"),
 });
 
 /** Signing up, and links that need no session. */

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { MARKETPLACE_SORTS } from "@platform/contract/platform-api/marketplace-sorts";
 import { pages, q } from "../api/queries.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
 const marketplaceSearch = search({
@@ -23,7 +24,7 @@ const marketplace = createRoute({
   validateSearch: marketplaceSearch,
   loaderDeps: ({ search: query }) => query,
   loader: ({ context: { load }, deps }) => load(pages("listMarketplace", { query: deps })),
-  component: lazyRouteComponent(() => import("../pages/marketplace/marketplace-page.tsx"), "MarketplacePage"),
+  component: lazyPage(() => import("../pages/marketplace/marketplace-page.tsx"), "MarketplacePage"),
 });
 
 const entry = createRoute({
@@ -31,7 +32,7 @@ const entry = createRoute({
   path: "marketplace/$key",
   validateSearch: entrySearch,
   loader: ({ context: { load }, params: { key } }) => load(q("getMarketplaceEntry", { params: { key } })),
-  component: lazyRouteComponent(() => import("../pages/marketplace/entry-page.tsx"), "EntryPage"),
+  component: lazyPage(() => import("../pages/marketplace/entry-page.tsx"), "EntryPage"),
 });
 
 /** What can be subscribed to. */

@@ -1,8 +1,9 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { mayCall } from "../api/access.ts";
 import { pages, q } from "../api/queries.ts";
 import { toSeriesQuery } from "../util/series-query.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { signedIn } from "./root.ts";
 
 const activitySearch = search({ span: oneOf("day", "week") });
@@ -19,14 +20,14 @@ const operator = createRoute({
     const allowed: typeof load = mayCall(scope, "getInstance") ? load : loadNothing;
     return { load: allowed };
   },
-  component: lazyRouteComponent(() => import("../pages/operator/operator-root.tsx"), "OperatorRoot"),
+  component: lazyPage(() => import("../pages/operator/operator-root.tsx"), "OperatorRoot"),
 });
 
 const health = createRoute({
   getParentRoute: () => operator,
   path: "/",
   loader: ({ context: { load } }) => load(q("getInstance", {})),
-  component: lazyRouteComponent(() => import("../pages/operator/health-page.tsx"), "HealthPage"),
+  component: lazyPage(() => import("../pages/operator/health-page.tsx"), "HealthPage"),
 });
 
 const activity = createRoute({
@@ -35,14 +36,14 @@ const activity = createRoute({
   validateSearch: activitySearch,
   loaderDeps: ({ search: { span } }) => toSeriesQuery(span ?? "hour", Date.now()),
   loader: ({ context: { load }, deps }) => load(q("getSeries", { query: deps })),
-  component: lazyRouteComponent(() => import("../pages/operator/activity-page.tsx"), "ActivityPage"),
+  component: lazyPage(() => import("../pages/operator/activity-page.tsx"), "ActivityPage"),
 });
 
 const workers = createRoute({
   getParentRoute: () => operator,
   path: "workers",
   loader: ({ context: { load } }) => load(pages("listWorkers", {})),
-  component: lazyRouteComponent(() => import("../pages/operator/workers-page.tsx"), "WorkersPage"),
+  component: lazyPage(() => import("../pages/operator/workers-page.tsx"), "WorkersPage"),
 });
 
 const backendsSearch = search({ new: oneOf("backend", "alias") });
@@ -52,14 +53,14 @@ const backends = createRoute({
   path: "backends",
   validateSearch: backendsSearch,
   loader: ({ context: { load } }) => load(pages("listPlatformBackends", {})),
-  component: lazyRouteComponent(() => import("../pages/operator/backends-page.tsx"), "SharedBackendsPage"),
+  component: lazyPage(() => import("../pages/operator/backends-page.tsx"), "SharedBackendsPage"),
 });
 
 const storage = createRoute({
   getParentRoute: () => operator,
   path: "storage",
   loader: ({ context: { load } }) => load(q("getStorage", {})),
-  component: lazyRouteComponent(() => import("../pages/operator/storage-page.tsx"), "StoragePage"),
+  component: lazyPage(() => import("../pages/operator/storage-page.tsx"), "StoragePage"),
 });
 
 const users = createRoute({
@@ -68,7 +69,7 @@ const users = createRoute({
   validateSearch: usersSearch,
   loaderDeps: ({ search: given }) => given,
   loader: ({ context: { load }, deps }) => load(pages("listUsers", { query: deps })),
-  component: lazyRouteComponent(() => import("../pages/operator/users-page.tsx"), "UsersPage"),
+  component: lazyPage(() => import("../pages/operator/users-page.tsx"), "UsersPage"),
 });
 
 const organisations = createRoute({
@@ -77,17 +78,14 @@ const organisations = createRoute({
   validateSearch: organisationsSearch,
   loaderDeps: ({ search: given }) => given,
   loader: ({ context: { load }, deps }) => load(pages("listAllOrganizations", { query: deps })),
-  component: lazyRouteComponent(
-    () => import("../pages/operator/organisations-page.tsx"),
-    "OrganisationsPage",
-  ),
+  component: lazyPage(() => import("../pages/operator/organisations-page.tsx"), "OrganisationsPage"),
 });
 
 const settings = createRoute({
   getParentRoute: () => operator,
   path: "settings",
   loader: ({ context: { load } }) => load(q("getInstance", {})),
-  component: lazyRouteComponent(() => import("../pages/operator/settings-page.tsx"), "SettingsPage"),
+  component: lazyPage(() => import("../pages/operator/settings-page.tsx"), "SettingsPage"),
 });
 
 /** The platform itself, for those who run it: the server answers nobody else. */

@@ -1,8 +1,9 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { mayCall } from "../api/access.ts";
 import { pages, q } from "../api/queries.ts";
 import { auditSearch, toAuditFilter } from "../pages/audit/filter.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
 const settingsSearch = search({
@@ -25,7 +26,7 @@ const members = createRoute({
       load(pages("listMembers", {})),
       mayCall(scope, "listInvitations") ? load(pages("listInvitations", {})) : null,
     ]),
-  component: lazyRouteComponent(() => import("../pages/members/members-page.tsx"), "MembersPage"),
+  component: lazyPage(() => import("../pages/members/members-page.tsx"), "MembersPage"),
 });
 
 const audit = createRoute({
@@ -35,7 +36,7 @@ const audit = createRoute({
   loaderDeps: ({ search: given }) => toAuditFilter(given),
   loader: ({ context: { load, scope }, deps: query }) =>
     mayCall(scope, "listAuditEvents") ? load(pages("listAuditEvents", { query })) : null,
-  component: lazyRouteComponent(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
+  component: lazyPage(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
 });
 
 const settings = createRoute({
@@ -49,7 +50,7 @@ const settings = createRoute({
       load(pages("listWebhooks", { params: { id: "jobs" } })),
       load(q("listQuantumBudgets", {})),
     ]),
-  component: lazyRouteComponent(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
+  component: lazyPage(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
 });
 
 /** The organisation itself: who belongs to it, what was done in it, what its services get. */

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { q } from "../api/queries.ts";
 import { quantumJobsSearch, sessionsSearch, toQuery, toSessionsQuery } from "../quantum/filter.ts";
 import { oneOf, search, text, whole } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
 const backendSearch = search({
@@ -15,7 +16,7 @@ const backends = createRoute({
   getParentRoute: () => organisation,
   path: "backends",
   loader: ({ context: { load } }) => load(q("listBackends", {})),
-  component: lazyRouteComponent(() => import("../pages/backends/backends-page.tsx"), "BackendsPage"),
+  component: lazyPage(() => import("../pages/backends/backends-page.tsx"), "BackendsPage"),
 });
 
 const backend = createRoute({
@@ -27,7 +28,7 @@ const backend = createRoute({
       load(q("getBackend", { params: { backendId: id } })),
       load(q("getBackendStatus", { params: { backendId: id } })),
     ]),
-  component: lazyRouteComponent(() => import("../pages/backends/backend-page.tsx"), "BackendPage"),
+  component: lazyPage(() => import("../pages/backends/backend-page.tsx"), "BackendPage"),
 });
 
 const jobs = createRoute({
@@ -37,10 +38,7 @@ const jobs = createRoute({
   loaderDeps: ({ search: given }) => toQuery(given),
   loader: ({ context: { load }, deps }) =>
     Promise.all([load(q("listQuantumJobs", { query: deps })), load(q("listBackends", {}))]),
-  component: lazyRouteComponent(
-    () => import("../pages/quantum-jobs/quantum-jobs-page.tsx"),
-    "QuantumJobsPage",
-  ),
+  component: lazyPage(() => import("../pages/quantum-jobs/quantum-jobs-page.tsx"), "QuantumJobsPage"),
 });
 
 const job = createRoute({
@@ -50,7 +48,7 @@ const job = createRoute({
   // A job is an execution: what is known of every execution is asked there.
   loader: ({ context: { load }, params: { id } }) =>
     Promise.all([load(q("getQuantumJob", { params: { id } })), load(q("getExecution", { params: { id } }))]),
-  component: lazyRouteComponent(() => import("../pages/quantum-jobs/quantum-job-page.tsx"), "QuantumJobPage"),
+  component: lazyPage(() => import("../pages/quantum-jobs/quantum-job-page.tsx"), "QuantumJobPage"),
 });
 
 const sessions = createRoute({
@@ -59,7 +57,7 @@ const sessions = createRoute({
   validateSearch: sessionsSearch,
   loaderDeps: ({ search: given }) => toSessionsQuery(given),
   loader: ({ context: { load }, deps: query }) => load(q("listQuantumWorkloads", { query })),
-  component: lazyRouteComponent(() => import("../pages/quantum-sessions/sessions-page.tsx"), "SessionsPage"),
+  component: lazyPage(() => import("../pages/quantum-sessions/sessions-page.tsx"), "SessionsPage"),
 });
 
 const sessionSearch = search({ page: whole() });
@@ -74,7 +72,7 @@ const session = createRoute({
       load(q("getQuantumSession", { params: { id } })),
       load(q("listQuantumSessionJobs", { params: { id }, query })),
     ]),
-  component: lazyRouteComponent(() => import("../pages/quantum-sessions/session-page.tsx"), "SessionPage"),
+  component: lazyPage(() => import("../pages/quantum-sessions/session-page.tsx"), "SessionPage"),
 });
 
 /** Backends, the jobs that they run, and sessions of these. */

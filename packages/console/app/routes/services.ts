@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { mayCall } from "../api/access.ts";
 import { pages, q } from "../api/queries.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
 const servicesSearch = search({ q: text(), publication: oneOf("internal", "marketplace", "none") });
@@ -20,13 +21,13 @@ const services = createRoute({
   validateSearch: servicesSearch,
   loaderDeps: ({ search: query }) => query,
   loader: ({ context: { load }, deps }) => load(pages("listServices", { query: deps })),
-  component: lazyRouteComponent(() => import("../pages/services/services-page.tsx"), "ServicesPage"),
+  component: lazyPage(() => import("../pages/services/services-page.tsx"), "ServicesPage"),
 });
 
 const newService = createRoute({
   getParentRoute: () => organisation,
   path: "services/new",
-  component: lazyRouteComponent(() => import("../pages/services/new-service-page.tsx"), "NewServicePage"),
+  component: lazyPage(() => import("../pages/services/new-service-page.tsx"), "NewServicePage"),
 });
 
 const trySearch = search({ version: text(), from: text() });
@@ -40,7 +41,7 @@ const tryService = createRoute({
       load(q("getService", { params: { key } })),
       load(pages("listVersions", { params: { key } })),
     ]),
-  component: lazyRouteComponent(() => import("../pages/services/try-page.tsx"), "TryPage"),
+  component: lazyPage(() => import("../pages/services/try-page.tsx"), "TryPage"),
 });
 
 const service = createRoute({
@@ -63,7 +64,7 @@ const service = createRoute({
         ? [load(pages("listServiceSubscriptions", { params: { key } }))]
         : []),
     ]),
-  component: lazyRouteComponent(() => import("../pages/services/service-page.tsx"), "ServicePage"),
+  component: lazyPage(() => import("../pages/services/service-page.tsx"), "ServicePage"),
 });
 
 const settingsSearch = search({
@@ -84,7 +85,7 @@ const settings = createRoute({
       load(pages("listSecrets", { params: { key } })),
       load(pages("listVersions", { params: { key } })),
     ]),
-  component: lazyRouteComponent(() => import("../pages/services/settings-page.tsx"), "ServiceSettingsPage"),
+  component: lazyPage(() => import("../pages/services/settings-page.tsx"), "ServiceSettingsPage"),
 });
 
 const version = createRoute({
@@ -101,7 +102,7 @@ const version = createRoute({
         ? [load(pages("listVersionCallers", { params: { key, version: number } })).catch(() => undefined)]
         : []),
     ]),
-  component: lazyRouteComponent(() => import("../pages/services/version-page.tsx"), "VersionPage"),
+  component: lazyPage(() => import("../pages/services/version-page.tsx"), "VersionPage"),
 });
 
 /** Services, their versions and builds. */

@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, redirect } from "@tanstack/react-router";
 import { load, q } from "../api/queries.ts";
 import { createScope } from "../api/scope.tsx";
 import { findMe } from "../api/session.ts";
@@ -6,6 +6,7 @@ import { LonelyRouteFailure } from "../shell/failures.tsx";
 import { takeNext, toOwnPath } from "../util/own-path.ts";
 import { readStored } from "../util/storage.ts";
 import { search, text } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { root, signedIn } from "./root.ts";
 
 const signInSearch = search({ next: text() });
@@ -18,7 +19,7 @@ const signIn = createRoute({
     if ((await findMe(queries)) !== null) throw redirect({ href: toOwnPath(next) });
   },
   loader: ({ context: { queries } }) => load(createScope(queries), q("getConfiguration", {})),
-  component: lazyRouteComponent(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
+  component: lazyPage(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
   errorComponent: LonelyRouteFailure,
 });
 
@@ -50,7 +51,7 @@ const start = createRoute({
 const newOrganization = createRoute({
   getParentRoute: () => signedIn,
   path: "organizations/new",
-  component: lazyRouteComponent(
+  component: lazyPage(
     () => import("../pages/organizations/new-organization-page.tsx"),
     "NewOrganizationPage",
   ),

@@ -1,9 +1,10 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { pages } from "../api/queries.ts";
 import { explainPeriod } from "../util/days.ts";
 import { DIMENSION_WORDS, MOST_PAGES, SIDE_WORDS, toUsageQuery } from "../usage/query.ts";
 import type { Dimension, Side } from "../usage/query.ts";
 import { day, oneOf, search } from "../util/url-state.ts";
+import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
 const usageSearch = search({
@@ -22,7 +23,7 @@ const usage = createRoute({
     // The page says what is wrong with the period.
     if (explainPeriod(deps) === null) await load(pages("getUsage", { query: deps }), MOST_PAGES);
   },
-  component: lazyRouteComponent(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
+  component: lazyPage(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
 });
 
 /** What was used, and what it costs. */
