@@ -1,10 +1,9 @@
 import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { useRef, useState } from "react";
 import { useChange } from "../api/queries.ts";
 import { useOrganisation, useScope } from "../api/scope.tsx";
 import { Can } from "../ui/can.tsx";
-import { notifyFailure } from "../ui/notify.ts";
+import { useOnePress } from "../ui/use-one-press.ts";
 
 const NAME = "sample";
 /** Services of this name and a number that are looked at. */
@@ -14,31 +13,14 @@ const MOST = 100;
 export function StartWithSample() {
   const { slug: org } = useOrganisation();
   const navigate = useNavigate();
-  const [isRunning, setIsRunning] = useState(false);
-  const isBusy = useRef(false);
   const create = useCreate();
-  const run = async () => {
+  const { isRunning, press } = useOnePress(async () => {
     const { key, version } = await create();
     await navigate({ to: "/o/$org/services/$key/versions/$version", params: { org, key, version } });
-  };
+  });
   return (
     <Can op="createService">
-      <Button
-        variant="default"
-        loading={isRunning}
-        onClick={() => {
-          // Pressed twice, it is one service.
-          if (isBusy.current) return;
-          isBusy.current = true;
-          setIsRunning(true);
-          run()
-            .catch(notifyFailure)
-            .finally(() => {
-              isBusy.current = false;
-              setIsRunning(false);
-            });
-        }}
-      >
+      <Button variant="default" loading={isRunning} onClick={press}>
         Start with a sample
       </Button>
     </Can>

@@ -1,10 +1,11 @@
 import { Button } from "@mantine/core";
 import type { ButtonProps } from "@mantine/core";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import type { OperationId } from "../api/client.ts";
 import { createKey } from "../util/keys.ts";
 import { Can } from "./can.tsx";
-import { notifyDone, notifyFailure } from "./notify.ts";
+import { notifyDone } from "./notify.ts";
+import { useOnePress } from "./use-one-press.ts";
 
 interface RunAgainButtonProps extends ButtonProps {
   /** The operation, which decides who may. */
@@ -21,16 +22,14 @@ interface RunAgainButtonProps extends ButtonProps {
 
 /** Starts something again with its input: once, where it is pressed twice. */
 export function RunAgainButton({ op, id, hasInput, shortcut, start, ...button }: RunAgainButtonProps) {
-  const [isRunning, setIsRunning] = useState(false);
-  const isBusy = useRef(false);
   // Pressed again after an answer that was lost, it starts none besides; when the new one is known, another can be started.
-  const [press, setPress] = useState(createKey);
-  const run = async () => {
-    const goThere = await start(`${press}-${id}`);
-    setPress(createKey());
+  const [key, setKey] = useState(createKey);
+  const { isRunning, press } = useOnePress(async () => {
+    const goThere = await start(`${key}-${id}`);
+    setKey(createKey());
     notifyDone("Started again with the same input.");
     await goThere();
-  };
+  });
   return (
     <Can op={op}>
       <Button
@@ -39,17 +38,7 @@ export function RunAgainButton({ op, id, hasInput, shortcut, start, ...button }:
         loading={isRunning}
         disabled={!hasInput}
         title={hasInput ? undefined : "The input is not kept any more."}
-        onClick={() => {
-          if (isBusy.current) return;
-          isBusy.current = true;
-          setIsRunning(true);
-          run()
-            .catch(notifyFailure)
-            .finally(() => {
-              isBusy.current = false;
-              setIsRunning(false);
-            });
-        }}
+        onClick={press}
       >
         Run again
       </Button>
