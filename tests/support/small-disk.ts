@@ -42,13 +42,15 @@ export function findMountFault(): string | null {
 
 const MEGABYTE = 1024 * 1024;
 
-/** Writes as much as was free when it began: what the platform gives back meanwhile is not taken. */
-export async function fillDisk(pid: number, path: string): Promise<void> {
+/**
+ * Appends to a file as much as was free when it began, but for the bytes to leave: what the platform gives back meanwhile is not taken.
+ */
+export async function fillDisk(pid: number, path: string, leave = 0): Promise<void> {
   const target = `/proc/${pid}/root${path}`;
   const { bavail, bsize } = await statfs(dirname(target));
-  const file = await open(target, "w");
+  const file = await open(target, "a");
   try {
-    for (let left = bavail * bsize; left > 0; left -= MEGABYTE)
+    for (let left = bavail * bsize - leave; left > 0; left -= MEGABYTE)
       await file.writeFile(Buffer.alloc(Math.min(left, MEGABYTE), "x"));
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
