@@ -65,6 +65,24 @@ test("what a job would cost is said without running it, and what it has cost whe
   expect(listed.stdout).toMatch(/COMPLETED +100 +0\.33\d+ EUR/u);
 });
 
+test("a budget is set, holds a job back that may cost more than is left, and is removed", async () => {
+  const budgets = (...words: string[]) => world.cli(world.directory, "budgets", ...words);
+  expect((await budgets()).stdout).toContain("No budgets");
+  expect((await budgets("put", "EUR", "0.5")).stdout).toMatch(/EUR +\d{4}-\d\d +0\.5 +0 +0 +0\.5/u);
+  expect((await run()).stderr).toContain("QUOTA_EXCEEDED");
+  expect(JSON.parse((await budgets("--json")).stdout)).toMatchObject([{ currency: "EUR", held: "0" }]);
+  for (const [words, code, text] of [
+    [["put", "eur", "1"], 2, "three capital letters"],
+    [["put", "EUR", "much"], 1, "amount"],
+    [["rm", "USD"], 1, "NOT_FOUND"],
+  ] as const) {
+    const refused = await budgets(...words);
+    expect([refused.code, refused.stderr]).toEqual([code, expect.stringContaining(text)]);
+  }
+  expect((await budgets("rm", "EUR")).code).toBe(0);
+  expect((await budgets("rm", "EUR")).code).toBe(1);
+});
+
 test("a job that was run before is answered from it, and one of a session runs in it", async () => {
   const opened = await world.cli(world.directory, "quantum", "open", "--backend", "qpu.echo", "--ttl", "600");
   const session = opened.stdout.trim();

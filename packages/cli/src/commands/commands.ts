@@ -7,6 +7,7 @@ import {
 } from "./applications.ts";
 import { auditCommand } from "./audit.ts";
 import { installBackendCommand, listBackendsCommand, showBackendCommand } from "./backends.ts";
+import { listBudgetsCommand, putBudgetCommand, removeBudgetCommand } from "./budgets.ts";
 import { cancelCommand } from "./cancel.ts";
 import { checkCommand } from "./check.ts";
 import { clientsCommand } from "./clients.ts";
@@ -163,6 +164,9 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       cancelQuantumCommand,
       openQuantumSessionCommand,
       closeQuantumSessionCommand,
+      listBudgetsCommand,
+      putBudgetCommand,
+      removeBudgetCommand,
     ],
   },
   {
