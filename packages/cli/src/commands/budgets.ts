@@ -8,9 +8,10 @@ type Budget = Awaited<ReturnType<Session["quantum"]["putQuantumBudget"]>>;
 
 const CURRENCY = { description: "Code of the currency, such as EUR", required: true } as const;
 
-/** `platform budgets ls`: what is left of each this month. */
+/** `platform budgets`: what is left of each this month. */
 export const listBudgetsCommand = defineCommand({
   name: "budgets ls",
+  isDefault: true,
   summary: "List what quantum jobs of the organisation may cost in a month",
   description: [
     "By currency. SPENT is what jobs of the month that have ended have cost, HELD what those that have not may cost at most.",
