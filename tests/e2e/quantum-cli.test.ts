@@ -65,8 +65,9 @@ test("what a job would cost is said without running it, and what it has cost whe
   expect(listed.stdout).toMatch(/COMPLETED +100 +0\.33\d+ EUR/u);
 });
 
+const budgets = (...words: string[]) => world.cli(world.directory, "budgets", ...words);
+
 test("a budget is set, holds a job back that may cost more than is left, and is removed", async () => {
-  const budgets = (...words: string[]) => world.cli(world.directory, "budgets", ...words);
   expect((await budgets()).stdout).toContain("No budgets");
   expect((await budgets("put", "EUR", "0.5")).stdout).toMatch(/EUR +\d{4}-\d\d +0\.5 +0 +0 +0\.5/u);
   expect((await run()).stderr).toMatch(/may cost up to .* EUR/u);
