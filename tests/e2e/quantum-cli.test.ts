@@ -12,7 +12,7 @@ import type { World } from "../support/world.ts";
 /** An echo that has a price, knows how long a job would take, and is told by options what else it does. */
 const PRICED_PROGRAM = ECHO_PROGRAM.replace(
   '"deterministic": True,',
-  '"deterministic": True,\n        "price": {"currency": "EUR", "perJob": 0.3, "perShot": "0.00035", "perSecond": 0.001},',
+  '"deterministic": True,\n        "dry_run": True,\n        "price": {"currency": "EUR", "perJob": 0.3, "perShot": "0.00035", "perSecond": 0.001},',
 ).replace(
   '    time.sleep(data.get("seconds", 0))',
   `    if params.get("dry_run"):

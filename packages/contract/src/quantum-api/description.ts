@@ -111,6 +111,12 @@ export const BackendDescriptionSchema = Type.Object(
     deterministic: Type.Optional(
       Type.Boolean({ description: "Whether the same input with the same seed has the same result" }),
     ),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether `run` only checks a job that has `dry_run` among its params; absent: dry runs are refused",
+      }),
+    ),
     price: Type.Optional(DescribedPriceSchema),
   },
   {

@@ -61,7 +61,8 @@ function requireStorable(
 }
 
 /** What can be said of a job without looking into its circuits. @throws Problem INVALID_INPUT */
-export function requireSupported(request: JobRequest, { configuration }: BackendDescription): void {
+export function requireSupported(request: JobRequest, description: BackendDescription): void {
+  const { configuration, dry_run: isDryRunKnown = false } = description;
   const { backend_id, input_format, shots } = request;
   const { supported_input_formats: formats, shots_range } = configuration;
   const faults: FieldError[] = [];
@@ -74,6 +75,12 @@ export function requireSupported(request: JobRequest, { configuration }: Backend
     faults.push({
       path: "/shots",
       message: `shots must be from ${shots_range.min} to ${shots_range.max} on ${backend_id}.`,
+    });
+  // It would run the job, for nothing.
+  if (request.dry_run === true && !isDryRunKnown)
+    faults.push({
+      path: "/dry_run",
+      message: `${backend_id} does not say that it answers dry runs (\`dry_run\` of its description): nothing was started.`,
     });
   if (Object.hasOwn(request.input_params ?? {}, "dry_run"))
     faults.push({

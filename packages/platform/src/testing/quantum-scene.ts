@@ -50,6 +50,7 @@ export const TEST_JOB = { input_format: "OPEN_QASM_V3", input: "h q[0];", shots:
 export const TEST_DESCRIPTION: BackendDescription = {
   type: "SIMULATOR",
   display_name: "Echo",
+  dry_run: true,
   configuration: {
     qubit_count: 2,
     gates: [],

@@ -95,6 +95,7 @@ def annealing_backend(
             "hardware_provider": profile.get("provider", "PLATFORM"),
             "documentation": dict(profile.get("documentation", {})),
             "deterministic": profile.get("deterministic", False),
+            "dry_run": True,
             **({"price": dict(profile["price"])} if "price" in profile else {}),
             "configuration": {
                 "variable_count": limits.variables,

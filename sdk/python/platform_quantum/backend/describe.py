@@ -45,6 +45,7 @@ def describe_gates(profile: GateProfile, max_circuits: int, max_total: int) -> d
         "hardware_provider": profile.get("hardware_provider", profile.get("provider", "PLATFORM")),
         "documentation": dict(profile.get("documentation", {})),
         "deterministic": profile.get("deterministic", False),
+        "dry_run": True,
         "configuration": configuration,
     }
     if "calibration" in profile:

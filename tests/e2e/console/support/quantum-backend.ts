@@ -144,6 +144,7 @@ def describe():
             "memory_result_supported": True,
         },
         "deterministic": True,
+        "dry_run": True,
         "price": {"currency": "EUR", "perJob": 0.3, "perShot": 0.00035},
         "calibration": {"qubits": qubits, "gates": gates},
     }
