@@ -318,7 +318,7 @@ test("samples of an annealer and expectation values are tables, and what has no 
   const problem = { input_format: "DIMOD_BQM", input: { bqm }, shots: 40, input_params: { seed: 3 } };
   const sampled = await start("", problem);
   const input = { primitive: "estimator", pubs: [{ circuit: toCircuit(2), observables: { ZZ: 1 } }] };
-  const estimated = await start("", { input });
+  const estimated = await start("", { input, input_params: { precision: 0.03 } });
   const { page, open, complaints } = await world.visit();
   await open(pageOf(sampled));
   await page.getByText("40 samples of 2 variables, 4 distinct").waitFor();

@@ -33,6 +33,7 @@ import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import { applyPolicy } from "./start-policy.ts";
 import type { AllowsHigh } from "./start-policy.ts";
+import { requireCounted } from "./priced.ts";
 import { createRateMeter } from "./rate-meter.ts";
 import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
@@ -66,6 +67,8 @@ interface StartRequest {
   /** See `NewExecution`. */
   readonly annotation?: NewExecution["annotation"];
   readonly key?: IdempotencyKey | undefined;
+  /** Who starts it counts what it costs. */
+  readonly isCounted?: boolean;
 }
 
 /** The use cases of executions. The caller names the owner; executions of other owners are treated as if they did not exist. */
@@ -263,8 +266,9 @@ async function start(
   { store, inputs, targets, webhooks, cache, validator, admission, ...rules }: Omit<StartParts, "tracer">,
   owner: Owner,
   target: VersionTarget,
-  { body: bytes, id = createUuidV7(), key, trace = null, annotation }: StartRequest,
+  { body: bytes, id = createUuidV7(), key, trace = null, annotation, isCounted = false }: StartRequest,
 ): Promise<ExecutionRecord> {
+  requireCounted(target, isCounted);
   const { retentionDays, allowsHigh, now } = rules;
   const body = acceptStartBody(bytes);
   requireNear(body.startAt, { now: now(), keptDays: retentionDays.result });

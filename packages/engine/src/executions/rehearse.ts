@@ -8,6 +8,7 @@ import type { VersionTarget } from "../versions/runnable-version.ts";
 import type { Admission } from "./admission.ts";
 import type { Durations } from "./durations.ts";
 import { findOutputPool, findPools } from "./find-pools.ts";
+import { requireCounted } from "./priced.ts";
 import { pinNamed } from "./pin-inputs.ts";
 import type { Pinners } from "./pin-inputs.ts";
 import { acceptStartBody } from "./start-body.ts";
@@ -78,6 +79,7 @@ export async function acceptStart(
   }: { readonly owner: Owner; readonly target: VersionTarget; readonly bytes: Uint8Array },
   pinners: Pinners,
 ): Promise<AcceptedStart> {
+  requireCounted(target, false);
   const body = acceptStartBody(bytes);
   requireNear(body.startAt, { now: now(), keptDays: retentionDays.result });
   requireWebhooks(body, webhooks);

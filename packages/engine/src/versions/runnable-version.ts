@@ -19,6 +19,8 @@ export interface VersionTarget {
   readonly kind?: ProjectKind;
   /** Whether its executions wait for jobs elsewhere; missing: they do not. */
   readonly isExternal?: boolean;
+  /** Whether its executions have a price, which who starts them must count; missing: they have none. */
+  readonly isPriced?: boolean;
   /** For how long the service keeps executions; missing: it says nothing. */
   readonly kept?: KeptDays;
   /** Whose version it is; missing: of a project that is being edited. */

@@ -5,6 +5,7 @@ import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
 import { isRecord } from "@platform/engine/base/json";
 import { formatDecimal, parseAmount } from "../base/decimal.ts";
+import { countForPrecision, countTerms, describeMissing, isEstimate } from "./estimator-shots.ts";
 import { findBound } from "../store/quantum-costs.ts";
 import type { JobTerms } from "../store/quantum-costs.ts";
 
@@ -27,6 +28,7 @@ function toText(amount: DescribedPrice["perJob"] = "0"): string {
 interface Priced {
   readonly input: unknown;
   readonly shots?: number | undefined;
+  readonly input_params?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
@@ -42,8 +44,7 @@ export function findTerms(
   const price = toPrice(description);
   if (price === null) return null;
   const shots = countShots(request);
-  if (shots === null && price.per_shot !== "0")
-    throw refuse({ path: "/shots", message: "shots must be sent: the backend has a price for each." });
+  if (shots === null && price.per_shot !== "0") throw refuse(describeMissing(request));
   if (shots !== null && !Number.isSafeInteger(shots))
     throw refuse({ path: "/shots", message: "The job has more shots in all than can be counted." });
   return {
@@ -63,21 +64,26 @@ const LISTS = ["pubs", "qasm", "programs"] as const;
  * Of all circuits, and of each once for every set of its parameters. An input may have several lists, and which of them counts is for the backend to
  * say: the one with the most shots is paid for. Null: the backend decides about some.
  */
-function countShots({ input, shots }: Priced): number | null {
+function countShots(request: Priced): number | null {
+  const { input, shots } = request;
   if (!isRecord(input)) return shots ?? null;
+  const least = isEstimate(input) ? countForPrecision(request) : 0;
+  if (least === null) return null;
   const lists = LISTS.map((name) => input[name]).filter((list) => Array.isArray(list));
   // A program of Braket has its own shots beside its source.
   const isOne = lists.length === 0 || Object.hasOwn(input, "source");
-  const readings = [...lists, ...(isOne ? [[input]] : [])].map((list) => sumShots(list, shots));
+  const readings = [...lists, ...(isOne ? [[input]] : [])].map((list) => sumShots(list, shots, least));
   return readings.includes(null) ? null : Math.max(...readings.map(Number));
 }
 
-function sumShots(circuits: readonly unknown[], shots: number | undefined): number | null {
+/** `least`: of a circuit that says fewer, or nothing. */
+function sumShots(circuits: readonly unknown[], shots: number | undefined, least: number): number | null {
   let sum = 0;
   for (const circuit of circuits) {
     const own = isRecord(circuit) && isCount(circuit["shots"]) ? circuit["shots"] : shots;
-    if (own === undefined) return null;
-    sum += own * countSets(circuit);
+    if (own === undefined && least === 0) return null;
+    const terms = least === 0 || !isRecord(circuit) ? 1 : countTerms(circuit["observables"]);
+    sum += Math.max(own ?? 0, least) * countSets(circuit) * terms;
   }
   return sum;
 }

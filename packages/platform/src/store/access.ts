@@ -9,7 +9,7 @@ import { fromStoredResources, parseVersion } from "./base/columns.ts";
 import type { VersionNumber } from "./base/columns.ts";
 import type { StoredResources } from "./base/columns.ts";
 import { describeTargetService } from "./base/target-service.ts";
-import { selectExternal, selectKind } from "./versions/versions.ts";
+import { selectExternal, selectKind, selectPriced } from "./versions/versions.ts";
 
 /** A version of the service that a grant allows to call. */
 export interface GrantedVersion {
@@ -19,6 +19,8 @@ export interface GrantedVersion {
   readonly kind: ProjectKind;
   /** Whether its executions wait for jobs elsewhere. */
   readonly isExternal?: boolean;
+  /** Whether its executions have a price: the quantum API alone starts them. */
+  readonly isPriced?: boolean;
   /** vCPUs and GB (1024^3 bytes) that one execution needs. */
   readonly resources: Resources;
   readonly timeoutSeconds: number;
@@ -133,7 +135,7 @@ export function describeGrantedVersion(version: string, service: string): string
   return `json_build_object(
             'id', ${version}.id, 'version', concat_ws('.', ${version}.major, ${version}.minor, ${version}.patch),
             'cpu_milli', ${version}.cpu_milli, 'memory_milli', ${version}.memory_milli, 'timeoutSeconds', ${version}.timeout_seconds,
-            'kind', ${selectKind(version)}, 'isExternal', ${selectExternal(version)}, 'inputSchema', ${version}.input_schema, 'isRetired', ${version}.retired_at is not null,
+            'kind', ${selectKind(version)}, 'isExternal', ${selectExternal(version)}, 'isPriced', ${selectPriced(version)}, 'inputSchema', ${version}.input_schema, 'isRetired', ${version}.retired_at is not null,
             'service', ${describeTargetService(service)}, 'kept', json_build_object('result', ${service}.result_days, 'log', ${service}.log_days))`;
 }
 
