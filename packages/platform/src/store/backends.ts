@@ -1,10 +1,10 @@
 import type { BackendDescription } from "@platform/contract/quantum-api/description";
 import { BACKEND_PRIORITY } from "@platform/engine/store/kinds";
 import type { Database } from "../postgres/database.ts";
+import { createBackendQueues } from "./backend-queues.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { describeGrantedVersion, toGrantedVersion } from "./access.ts";
 import type { GrantedVersion, StoredVersion } from "./access.ts";
-import { isQueued } from "./executions/queue-rows.ts";
 import { TAKES_WORK } from "./executions/workers.ts";
 import { IS_SHARED, LATEST_VERSION, NAMED_BACKENDS } from "./platform-backends.ts";
 
@@ -24,7 +24,7 @@ export interface BackendRecord {
 
 /** How busy a backend is. */
 export interface BackendLoad {
-  /** Jobs that wait, of all versions and organisations; among MOST_COUNTED of all backends. */
+  /** Jobs that wait, of all versions and organisations (backend-queues.ts). */
   readonly waiting: number;
   /** Median wait of the last jobs of the organisation in seconds; null: none has run. */
   readonly typicalWaitSeconds: number | null;
@@ -32,8 +32,6 @@ export interface BackendLoad {
   readonly isServed: boolean;
 }
 
-/** Of all backends together; more are not counted. */
-const MOST_COUNTED = 10_000;
 /** Of those that succeeded among so many of all backends the median wait is taken. */
 const LOOKED_AT = 500;
 /** Backends of one organisation that are listed. */
@@ -71,25 +69,22 @@ const select = (
   order by b.id, b.place limit ${MOST_LISTED}`;
 
 /**
- * The class names the range of the queue's index, and the index of quantum jobs. Each is gone through once, however many backends are asked for: with
- * many of both, a list that counts for each would cost their product.
+ * The class names the index of quantum jobs, which is gone through once, however many backends are asked for: with many of both, a list that counts
+ * for each would cost their product.
  */
-const LOAD = `with queued as materialized (
-    select v.service_key, count(*)::int as jobs from (
-      select e.version_id from execution e where ${isQueued("e")} and e.priority = ${BACKEND_PRIORITY} limit ${MOST_COUNTED}
-    ) e join version v on v.id = e.version_id where v.service_key = any ($2::uuid[]) group by 1
-  ), last as materialized (
+const LOAD = `with last as materialized (
     select v.service_key, percentile_disc(0.5) within group (order by extract(epoch from e.started_at - e.created_at))::float8 as waited from (
       select e.* from execution e where e.owner_id = $1::uuid and e.priority = ${BACKEND_PRIORITY} order by e.id desc limit ${LOOKED_AT}
     ) e join version v on v.id = e.version_id where e.status = 'SUCCEEDED' and v.service_key = any ($2::uuid[]) group by 1
   )
-  select s.key as "serviceKey", coalesce(queued.jobs, 0) as waiting, last.waited as "typicalWaitSeconds",
+  select s.key as "serviceKey", last.waited as "typicalWaitSeconds",
     exists (select 1 from worker w where ${TAKES_WORK} and w.kind = 'backend') as "isServed"
-  from service s left join queued on queued.service_key = s.key left join last on last.service_key = s.key
+  from service s left join last on last.service_key = s.key
   where s.key = any ($2::uuid[]) and (s.organisation_id = $1::uuid or ${IS_SHARED})`;
 
 /** The store of backends in PostgreSQL. */
 export function createBackendStore(database: Database): BackendStore {
+  const queues = createBackendQueues(database);
   return {
     list: async (organisationId) => {
       const rows = await database.query<BackendRow>({
@@ -117,12 +112,18 @@ export function createBackendStore(database: Database): BackendStore {
       return row?.is === true;
     },
     readLoad: async (organisationId, serviceKeys) => {
-      const rows = await database.query<BackendLoad & { readonly serviceKey: string }>({
+      const waiting = await queues.read();
+      const rows = await database.query<Omit<BackendLoad, "waiting"> & { readonly serviceKey: string }>({
         text: LOAD,
         values: [organisationId, serviceKeys],
         idempotent: true,
       });
-      return new Map(rows.map(({ serviceKey, ...load }) => [serviceKey, load]));
+      return new Map(
+        rows.map(({ serviceKey, ...load }) => [
+          serviceKey,
+          { ...load, waiting: waiting.get(serviceKey) ?? 0 },
+        ]),
+      );
     },
   };
 }
