@@ -27,16 +27,26 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
+type Versions = readonly (readonly [string, BackendVersion | null])[];
+
 /** Builds these versions one after the other; returns what backend the service is then. */
-async function build(versions: readonly (readonly [string, BackendVersion | null])[]): Promise<unknown> {
-  const { database } = home;
-  const stores = createStores(database, { leaseSeconds: 30 });
-  const organisationId = await createTestOrganisation(database);
-  const { key: serviceKey } = await stores.services.create({
-    organisationId,
-    name: "echo",
-    description: "",
-  });
+async function build(versions: Versions): Promise<unknown> {
+  const organisationId = await createTestOrganisation(home.database);
+  const { key } = await createService(organisationId, "echo");
+  await buildAll(organisationId, key, versions);
+  return await findEcho(organisationId);
+}
+
+const createService = async (organisationId: string, name: string) =>
+  await open().services.create({ organisationId, name, description: "" });
+const open = () => createStores(home.database, { leaseSeconds: 30 });
+const findEcho = async (organisationId: string, id = "sim.echo") =>
+  (await open().backends.find(organisationId, id))?.version.version ?? null;
+
+/** Of these, the states that their builds have ended in. */
+async function buildAll(organisationId: string, serviceKey: string, versions: Versions): Promise<string[]> {
+  const stores = open();
+  const states: string[] = [];
   for (const [version, backend] of versions) {
     await stores.builds.create({
       organisationId,
@@ -66,8 +76,13 @@ async function build(versions: readonly (readonly [string, BackendVersion | null
       backend,
     } as const;
     expect(await stores.builds.finish(claim, { status: "SUCCEEDED", version: made })).toBe(true);
+    const [ended] = await home.database.query<{ readonly status: string }>({
+      text: "select status from build where id = $1",
+      values: [claim.id],
+    });
+    states.push(ended?.status ?? "");
   }
-  return (await stores.backends.find(organisationId, "sim.echo"))?.version.version ?? null;
+  return states;
 }
 
 test("a service is the backend that its newest version names, whatever is built of an older major later", async () => {
@@ -91,4 +106,32 @@ test("a service is the backend that its newest version names, whatever is built 
       ["1.0.1", echo],
     ]),
   ).toBe(null);
+});
+
+test("the id of a backend whose versions are retired is free for another service, and a version that is left has its own again", async () => {
+  const organisationId = await createTestOrganisation(home.database);
+  const [first, second] = [
+    (await createService(organisationId, "first")).key,
+    (await createService(organisationId, "second")).key,
+  ];
+  const { versions } = open();
+  const retire = async (key: string, version: string) => await versions.retire(organisationId, key, version);
+  await buildAll(organisationId, first, [
+    ["1.0.0", { ...echo, id: "sim.old" }],
+    ["2.0.0", echo],
+  ]);
+  expect(await buildAll(organisationId, second, [["1.0.0", echo]])).toEqual(["FAILED"]);
+  expect(await retire(first, "2.0.0")).toMatchObject({ version: "2.0.0" });
+  expect(await findEcho(organisationId, "sim.old")).toBe("1.0.0");
+  expect(await findEcho(organisationId)).toBeNull();
+  expect(await buildAll(organisationId, second, [["1.0.1", echo]])).toEqual(["SUCCEEDED"]);
+  expect(await findEcho(organisationId)).toBe("1.0.1");
+  // An id that another service has by now stays with that.
+  await buildAll(organisationId, first, [["3.0.0", null]]);
+  await buildAll(organisationId, second, [["2.0.0", { ...echo, id: "sim.old" }]]);
+  await retire(first, "3.0.0");
+  expect(await findEcho(organisationId, "sim.old")).toBe("2.0.0");
+  await retire(second, "2.0.0");
+  await retire(second, "1.0.1");
+  expect([await findEcho(organisationId), await findEcho(organisationId, "sim.old")]).toEqual([null, null]);
 });

@@ -7,7 +7,6 @@ import type { ReceiptVersion } from "@platform/engine/executions/receipt";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
-import { ACCESS_CHANNEL } from "../base/channels.ts";
 import {
   formatVersion,
   fromStoredResources,
@@ -21,6 +20,7 @@ import type { CalledVersion } from "./called-versions.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { describeTargetService } from "../base/target-service.ts";
+import { retireVersion } from "./retire-version.ts";
 import { findVersionDetails, listFormerVersions } from "./version-details.ts";
 import type { FormerVersion, VersionDetails } from "./version-details.ts";
 
@@ -78,6 +78,8 @@ export interface VersionRecord extends NewVersion {
   readonly kind: ProjectKind;
   /** Whether its executions wait for jobs elsewhere. */
   readonly isExternal?: boolean;
+  /** Whether its executions have a price. */
+  readonly isPriced?: boolean;
   readonly createdAt: number;
   readonly retiredAt: number | null;
   /** For how long its service keeps executions. */
@@ -163,10 +165,14 @@ export const selectKind = (alias: string): string =>
 export const selectExternal = (alias: string): string =>
   `coalesce((${alias}.backend -> 'external')::boolean, false)`;
 
+/** SQL: whether executions of a row of `version` have a price. */
+export const selectPriced = (alias: string): string =>
+  `(${alias}.backend #> '{description,price}') is not null`;
+
 const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch, v.archive_hash as "archiveHash",
   v.content_hash as "contentHash", v.cpu_milli, v.memory_milli, v.timeout_seconds as "timeoutSeconds",
   v.start_mode as "startMode", v.network, v.output, v.input_schema as "inputSchema", v.output_schema as "outputSchema", v.description,
-  ${selectKind("v")} as kind, ${selectExternal("v")} as "isExternal",
+  ${selectKind("v")} as kind, ${selectExternal("v")} as "isExternal", ${selectPriced("v")} as "isPriced",
   (select ${describeTargetService("r")} from service r where r.key = v.service_key) as service,
   (select json_build_object('result', k.result_days, 'log', k.log_days) from service k where k.key = v.service_key) as kept,
   ${selectMilliseconds("v.created_at")} as "createdAt", ${selectMilliseconds("v.retired_at")} as "retiredAt"`;
@@ -180,7 +186,7 @@ export function createVersionStore(database: Database): VersionStore {
     list: (organisationId, serviceKey, page) => listVersions(database, organisationId, serviceKey, page),
     listFormer: (organisationId, ids) => listFormerVersions(database, organisationId, ids),
     find: (organisationId, serviceKey, version) =>
-      queryByNumber(database, FIND, organisationId, { serviceKey, version }),
+      findByNumber(database, organisationId, { serviceKey, version }),
     findLatest: (organisationId, serviceKey, major) =>
       findLatest(database, organisationId, serviceKey, major),
     findHighest: (organisationId, serviceKey) => findHighest(database, organisationId, serviceKey),
@@ -192,8 +198,10 @@ export function createVersionStore(database: Database): VersionStore {
     findDetails: (organisationId, serviceKey, version) =>
       findVersionDetails(database, organisationId, { serviceKey, version }),
     findForReceipt: (id) => findForReceipt(database, id),
-    retire: (organisationId, serviceKey, version) =>
-      queryByNumber(database, RETIRE, organisationId, { serviceKey, version }),
+    retire: async (organisationId, serviceKey, version) => {
+      await retireVersion(database, organisationId, { serviceKey, version });
+      return await findByNumber(database, organisationId, { serviceKey, version });
+    },
   };
 }
 
@@ -342,27 +350,18 @@ async function listVersions(
 
 const FIND = `select ${COLUMNS} ${OF_ORGANISATION} and v.major = $3 and v.minor = $4 and v.patch = $5`;
 
-const RETIRE = `with v as (
-    update version set retired_at = coalesce(retired_at, now())
-    where service_key = $1 and major = $3 and minor = $4 and patch = $5
-      and exists (select 1 from service s where s.key = $1 and s.organisation_id = $2)
-    returning *
-  ) select ${COLUMNS} from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`;
-
-/** The version of this number that a statement finds or changes; null: the organisation has none. */
-async function queryByNumber(
+/** The version of this number; null: the organisation has none. */
+async function findByNumber(
   database: Database,
-  text: string,
   organisationId: string,
   { serviceKey, version }: Pick<VersionRecord, "serviceKey" | "version">,
 ): Promise<VersionRecord | null> {
   const number = parseVersion(version);
   if (number === null || !isUuid(serviceKey)) return null;
   const [row] = await database.query<Row>({
-    text,
+    text: FIND,
     values: [serviceKey, organisationId, number.major, number.minor, number.patch],
     idempotent: true,
-    ...(text === RETIRE ? { audited: ["version.retire"] } : {}),
   });
   return row === undefined ? null : toRecord(row);
 }
