@@ -768,6 +768,7 @@ create table quantum_session (
   accepts_jobs boolean not null default true,
   closed_at timestamp(3) with time zone,
   service_execution_id uuid,
+  cancelled_at timestamp with time zone,
   constraint quantum_session_opener CHECK ((num_nonnulls(created_by, service_execution_id) = 1)),
   constraint quantum_session_author FOREIGN KEY (created_by) REFERENCES platform_user(id),
   constraint quantum_session_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestMember, createTestUser } from "../testing/fixtures.ts";
+import { createTestClient, createTestMember, createTestUser, fetchAccessToken } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { TEST_JOB, createQuantumScene, succeedWith } from "../testing/quantum-scene.ts";
 import type { QuantumScene } from "../testing/quantum-scene.ts";
@@ -132,7 +132,8 @@ test("a dry run asks the backend, says what the job would cost, and is no job", 
   expect(JSON.parse(run.body)).toMatchObject({ params: { seed: 5, shots: 10, dry_run: true } });
   expect(run.id).toBe(id);
   expect(await read(user, id)).toMatchObject({ status: "COMPLETED", dry_run: true, cost: "0" });
-  expect((await scene.call(user, `GET /jobs/${id}/result`)).body).toEqual({
+  const estimate = async () => (await scene.call(user, `GET /jobs/${id}/result`)).body;
+  await expect.poll(estimate).toEqual({
     valid: true,
     warnings: ["It is slow."],
     seconds: 2.5,
@@ -185,6 +186,91 @@ test("a backend that does not say how long it takes, or runs the job instead, is
     status: 400,
     body: { errors: [{ path: "/input_params/dry_run" }] },
   });
+});
+
+test("a backend that does not say that it answers dry runs gets none: it would run the job for nothing", async () => {
+  user = await createPayer();
+  await scene.createBackend(user, "sim.silent", { dry_run: false });
+  await scene.home.database.query({
+    text: "update version v set backend = v.backend #- '{description,dry_run}' from service s where s.key = v.service_key and s.organisation_id = $1 and s.backend_id = 'qpu.priced'",
+    values: [user.organisationId],
+  });
+  for (const id of ["qpu.priced", "sim.silent"])
+    expect(await scene.call(user, "POST /jobs", { ...JOB, backend_id: id, dry_run: true })).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_INPUT", errors: [{ path: "/dry_run" }] },
+    });
+  await expect(scene.runNext(null)).rejects.toThrow("No job waits.");
+});
+
+test("what has a price is started by the quantum API alone, which counts it: not as a job, in a batch, by a schedule, or for an application", async () => {
+  user = await createPayer();
+  await scene.call(user, "PUT /budgets/EUR", { amount: 0 });
+  const { instance } = scene;
+  const serviceName = "qpu-priced";
+  const [service] = await scene.home.database.query<{ readonly key: string }>({
+    text: "select key from service where organisation_id = $1 and name = $2",
+    values: [user.organisationId, serviceName],
+  });
+  const serviceKey = service?.key ?? "";
+  const client = await createTestClient(instance, user, {
+    serviceKey,
+    serviceName,
+    version: "2.0.0",
+    versionId: "",
+  });
+  const authorization = `Bearer ${await fetchAccessToken(instance, client)}`;
+  const body = { data: { pubs: [{}] }, params: { shots: 10 } };
+  const send = async (
+    url: string,
+    payload: object,
+    headers: Readonly<Record<string, string>>,
+    of = instance.api,
+  ) => {
+    const answer = await of.inject({ method: "POST", url, headers, payload });
+    return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };
+  };
+  const own = { "x-auth-token": user.token };
+  const refused = {
+    status: 400,
+    body: { code: "INVALID_INPUT", detail: expect.stringContaining("POST /quantum/jobs") as unknown },
+  };
+  for (const headers of [{}, { prefer: "dry-run" }]) {
+    const jobs = await send(`/api/jobs?serviceKey=${serviceKey}`, body, { ...own, ...headers });
+    const called = { authorization, ...headers };
+    const path = `/${serviceKey}/${serviceName}/2.0.0/`;
+    const member = { ...own, ...headers };
+    expect(jobs).toMatchObject(refused);
+    expect(await send(path, body, called, instance.gateway)).toMatchObject(refused);
+    expect(await send(`/api/subscriptions/${client.subscriptionId}/executions`, body, member)).toMatchObject(
+      refused,
+    );
+  }
+  const batch = await send(`/api/jobs/batch?serviceKey=${serviceKey}`, { items: [body, body] }, own);
+  expect(batch.body).toMatchObject({ total: 2, refused: 2 });
+  // A schedule starts the versions that these find.
+  const { versions } = instance.stores;
+  expect(await versions.findLatest(user.organisationId, serviceKey)).toMatchObject({ isPriced: true });
+  await expect(scene.runNext(null)).rejects.toThrow("No job waits.");
+});
+
+test.each<readonly [string, object, object, string]>([
+  ["of a circuit with one term", {}, { observables: "ZZ" }, "0.335"],
+  ["of each term", {}, { observables: [{ ZZ: 1, XX: -0.5 }, "ZI"] }, "0.405"],
+  ["of each set of parameters", {}, { observables: "ZZ", parameters: { shape: [3] } }, "0.405"],
+  ["of a coarse precision that says more shots", { shots: 200 }, { observables: "ZZ" }, "0.37"],
+])("shots that follow from a precision are counted: %s", async (_what, more, pub, fixed) => {
+  user = await createPayer();
+  const input = { primitive: "estimator", pubs: [{ circuit: "a", ...pub }] };
+  const send = async (given: object) =>
+    await scene.call(user, "POST /jobs", { ...JOB, shots: 1, ...more, input, ...given });
+  const params = { input_params: { precision: 0.1 } };
+  const less = (Number(fixed) + 0.5999).toFixed(4);
+  expect(await send({ ...params, max_cost: less })).toMatchObject({ body: { code: "MAX_COST_EXCEEDED" } });
+  expect((await send({ ...params, max_cost: (Number(fixed) + 0.6).toFixed(4) })).status).toBe(201);
+  await scene.runNext(succeedWith({}));
+  for (const input_params of [undefined, {}, { precision: 0 }, { precision: "0.1" }, { precision: 1e-30 }])
+    expect(await send({ input_params })).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
 });
 
 test("a digest says what ran: the same of what is the same, and another of another version, input, option or number of shots", async () => {

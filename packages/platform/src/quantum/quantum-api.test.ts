@@ -173,9 +173,9 @@ test("how busy a backend is counts its own jobs, and nothing of another organisa
   const serviceKey = await scene.createBackend(user, "sim.busy");
   await call(user, "POST /jobs", { ...JOB, backend_id: "sim.busy" });
   const { backends } = scene.instance.stores;
-  expect((await backends.readLoad(user.organisationId, [serviceKey])).get(serviceKey)).toMatchObject({
-    waiting: 1,
-  });
+  await expect
+    .poll(async () => (await backends.readLoad(user.organisationId, [serviceKey])).get(serviceKey))
+    .toMatchObject({ waiting: 1 });
   expect((await backends.readLoad(other.organisationId, [serviceKey])).size).toBe(0);
 });
 

@@ -48,8 +48,9 @@ export function createSessionHandlers(deps: QuantumJobDeps): Handlers {
       return { status: 204 };
     },
     cancelQuantumSession: async ({ caller, params }) => {
-      await close(caller, params.id);
-      await cancelJobs(deps, caller, params.id);
+      const { id } = await require(caller, params.id);
+      await sessions.cancel({ organisationId: caller.organisationId, id });
+      await cancelJobs(deps, caller, id);
       return { status: 204 };
     },
     listQuantumWorkloads: createWorkloads(deps),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createServiceExecutionStore } from "../store/service-executions.ts";
 import { createTestMember, createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { TEST_JOB, createQuantumScene, succeedWith } from "../testing/quantum-scene.ts";
@@ -31,6 +32,8 @@ const start = async (more: object = {}, caller = user) => {
   return String(body["id"]);
 };
 const read = async (path: string) => (await call(user, `GET ${path}`)).body;
+const ask = async (text: string, ...values: readonly unknown[]) =>
+  await scene.home.database.query({ text, values });
 const finish = async () => (await scene.runNext(succeedWith({}))).id;
 
 test("a session runs its jobs on the version that was the latest when it was opened", async () => {
@@ -135,6 +138,56 @@ test("a session that is cancelled ends its jobs, and no others", async () => {
   for (const job of others) expect(await read(`/jobs/${job}/status`)).toEqual({ status: "PENDING" });
   await finish();
   await finish();
+});
+
+test("a job that starts while its session is being cancelled ends with it", async () => {
+  const id = await open();
+  const blocker = await scene.home.database.pool.connect();
+  await blocker.query("begin");
+  // Executions can be read, and none is created.
+  await blocker.query("lock table execution in exclusive mode");
+  const started = start({ session_id: id });
+  await expect
+    .poll(
+      async () => await ask("select 1 from pg_locks where not granted and relation = 'execution'::regclass"),
+    )
+    .not.toEqual([]);
+  expect((await call(user, `POST /sessions/${id}/cancel`)).status).toBe(204);
+  await blocker.query("commit");
+  blocker.release();
+  const job = await started;
+  expect(await read(`/jobs/${job}/status`)).toEqual({ status: "CANCELLED" });
+});
+
+test("jobs of a session whose cancelling was cut off are found, and no others", async () => {
+  const [cancelled, closed] = [await open(), await open()];
+  const jobs = [await start({ session_id: cancelled }), await start({ session_id: cancelled })];
+  const others = [await start({ session_id: closed }), await start()];
+  await call(user, `DELETE /sessions/${closed}`);
+  const { listLeftJobs } = createServiceExecutionStore(scene.home.database);
+  expect(await listLeftJobs(10)).toEqual([]);
+  await ask("update quantum_session set closed_at = now(), cancelled_at = now() where id = $1", cancelled);
+  const left = (await listLeftJobs(10)).map((job) => job.id);
+  expect(left.toSorted()).toEqual(jobs);
+  for (const job of [...jobs, ...others]) await call(user, `DELETE /jobs/${job}`);
+});
+
+test("a job that fits no worker does not take those of its organisation's sessions before all others", async () => {
+  const other = await createTestUser(scene.instance);
+  await scene.createBackend(other, "sim.own");
+  const large = await start();
+  await ask("update execution set cpu_milli = 1000000 where id = $1", large);
+  const theirs: string[] = [];
+  for (let count = 3; count > 0; count--) theirs.push(await start({}, other));
+  const id = await open();
+  const runs = [(await scene.runNext(null)).id];
+  for (let count = 3; count > 0; count--) {
+    await start({ session_id: id });
+    runs.push((await scene.runNext(null)).id);
+  }
+  expect(runs.map((job) => theirs.indexOf(job))).toEqual([0, 1, -1, 2]);
+  await ask(`update execution set status = 'FAILED', failure_code = 'X', failure_detail = '', lease_until = null,
+    started_at = now(), ended_at = now() where ended_at is null`);
 });
 
 test("a session is of one organisation and one backend, and open for eight hours at most", async () => {

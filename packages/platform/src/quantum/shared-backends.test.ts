@@ -66,7 +66,10 @@ test("a backend is another organisation's from the moment that an operator share
   expect((await quantum(caller, `GET /backends/${id}`)).body).toMatchObject({ internal_id: serviceKey });
   const { status, body } = await start(caller);
   expect([status, body]).toEqual([201, expect.objectContaining({ backend_version: "2.0.0" })]);
-  expect((await quantum(caller, `GET /backends/${id}/status`)).body).toMatchObject({ queue_size: 1 });
+  // Counted once a second.
+  await expect
+    .poll(async () => (await quantum(caller, `GET /backends/${id}/status`)).body)
+    .toMatchObject({ queue_size: 1 });
   expect((await call(operator, `DELETE /operator/backends/${id}`)).status).toBe(204);
   expect((await call(operator, `DELETE /operator/backends/${id}`)).body).toMatchObject({
     code: "BACKEND_NOT_FOUND",

@@ -85,16 +85,27 @@ async function startJob(
     organisationId: caller.organisationId,
     terms: isCharged ? (facts.terms ?? null) : null,
   };
-  const given = { body: startBody, annotation: { ...facts }, key, trace: readTraceContext(http.headers) };
+  const trace = readTraceContext(http.headers);
+  const given = { body: startBody, annotation: { ...facts }, key, trace, isCounted: true } as const;
   const owner = toJobOwner(caller.organisationId);
   const run = (id: string) => deps.executions.start(owner, version, { ...given, id });
   const started = cached ?? (await startWithinBudget(held, run));
   if (started.isRepeated === true) return started;
   if (facts.sessionId !== undefined && cached === null)
-    await deps.quantumSessions.advance(caller.organisationId, started.id);
+    await joinSession(deps, caller, { sessionId: facts.sessionId, executionId: started.id });
   known.note(caller, started.id, cached?.facts ?? facts);
   if (executionId === null) await deps.noteStart(caller, http, backend.serviceKey);
   return started;
+}
+
+/** What is started while its session is being cancelled ends with it: whoever cancels has looked for its jobs before this one was there. */
+async function joinSession(
+  { quantumSessions, executions }: Pick<QuantumJobDeps, "quantumSessions" | "executions">,
+  { organisationId }: PlatformCaller,
+  job: { readonly sessionId: string; readonly executionId: string },
+): Promise<void> {
+  if (await quantumSessions.advance({ organisationId, ...job }))
+    await executions.cancel(job.executionId, toJobOwner(organisationId).id);
 }
 
 /** Each execution has keys of its own: code may use the same ones in every run. */

@@ -5,15 +5,9 @@ import { BACKEND_COLUMNS, toBackendRecord } from "./backends.ts";
 import type { BackendRecord, BackendRow } from "./backends.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { lookUp } from "./executions/lookup.ts";
-import { isQueued } from "./executions/queue-rows.ts";
 import { IS_SHARED } from "./platform-backends.ts";
 import { FACTS, MOST_JOBS } from "./quantum-jobs.ts";
-
-/*
- * A job of a session is created as any other, and then takes the turn of the next job that waits of its organisation (`advance`): the first of them the turn of
- * the first that waits, further ones a turn apart. So the jobs of a session have a line of their own beside the other jobs of the organisation, which has
- * two jobs in a turn at most, and other organisations keep their turns: nobody waits for ever, however many sessions there are.
- */
+import { advanceJob } from "./session-turns.ts";
 
 /** What a session is opened with. */
 interface NewSession {
@@ -97,8 +91,10 @@ export interface QuantumSessionStore {
   readonly close: (key: SessionKey) => Promise<boolean>;
   /** Ids of its jobs that have not ended. */
   readonly listUnended: (key: SessionKey) => Promise<readonly string[]>;
-  /** A job of a session was started. */
-  readonly advance: (organisationId: string, executionId: string) => Promise<void>;
+  /** The same, for good: what was or is being started in it is to be ended. False: there is none. */
+  readonly cancel: (key: SessionKey) => Promise<boolean>;
+  /** A job of a session was started. See session-turns.ts. */
+  readonly advance: (job: Parameters<typeof advanceJob>[1]) => Promise<boolean>;
   /** Newest first; `total`: MOST_JOBS at most of jobs. */
   readonly listWorkloads: (
     organisationId: string,
@@ -132,16 +128,6 @@ const OF_SESSION = "execution e where e.session_id = s.id and e.owner_id = s.org
 const STANDING = `select ${IS_OVER} as "isOver", s.accepts_jobs as "acceptsJobs", s.service_execution_id as "serviceExecutionId",
     exists (select 1 from ${OF_SESSION})::int as "jobCount", exists (select 1 from ${OF_SESSION} and e.ended_at is null)::int as unended
   from quantum_session s where s.organisation_id = $1::uuid and s.id = $2::uuid`;
-
-/** Behind the last of the sessions of the organisation that waits; where none does, in the turn of the first that waits. */
-const ADVANCE = `update execution e set rank = least(e.rank, coalesce(
-      (select x.rank + 1 from execution x
-        where x.owner_id = $1::uuid and ${isQueued("x")} and x.session_id is not null and x.id <> $2::uuid
-        order by x.rank desc limit 1),
-      (select x.rank from execution x
-        where x.owner_id = $1::uuid and x.priority = ${BACKEND_PRIORITY} and ${isQueued("x")} and x.id <> $2::uuid
-        order by x.rank limit 1)))
-    where ${lookUp("e", "$2::uuid", isQueued("e"))} returning e.id`;
 
 const WORKLOADS = `with found as materialized (
     select type, id, row_number() over (order by at desc, id desc) as place from (
@@ -181,10 +167,17 @@ export function createQuantumSessionStore(database: Database): QuantumSessionSto
         set: `closed_at = least(now(), ${CLOSED_AT})`,
         condition: "true",
         values: [],
-        audited: ["quantum-session.close", "quantum-session.cancel"],
+        audited: ["quantum-session.close"],
+      }),
+    cancel: async (key) =>
+      await change(database, key, {
+        set: `closed_at = least(now(), ${CLOSED_AT}), cancelled_at = coalesce(s.cancelled_at, now())`,
+        condition: "true",
+        values: [],
+        audited: ["quantum-session.cancel"],
       }),
     listUnended: (key) => listUnended(database, key),
-    advance: (organisationId, executionId) => advance(database, organisationId, executionId),
+    advance: (job) => advanceJob(database, job),
     listWorkloads: (organisationId, page) => listWorkloads(database, organisationId, page),
   };
 }
@@ -201,15 +194,6 @@ async function findStanding(
     idempotent: true,
   });
   return row ?? null;
-}
-
-async function advance(database: Database, organisationId: string, executionId: string): Promise<void> {
-  await database.query({
-    name: "quantum-session-advance",
-    text: ADVANCE,
-    values: [organisationId, executionId],
-    idempotent: true,
-  });
 }
 
 async function listUnended(

@@ -13,7 +13,7 @@ export interface ServiceExecution {
   readonly slug: string;
 }
 
-/** A quantum job that goes on although the execution that has started it is over. */
+/** A quantum job that goes on although the execution that has started it is over, or its session was cancelled. */
 interface LeftJob {
   readonly id: string;
   readonly organisationId: string;
@@ -23,7 +23,7 @@ interface LeftJob {
 export interface ServiceExecutionStore {
   /** Null: this attempt is not running, or is one of a backend. */
   readonly findRunning: (executionId: string, attempt: number) => Promise<ServiceExecution | null>;
-  /** Jobs that have not ended, of executions that have, but those that were detached from theirs. At most `limit`. */
+  /** Jobs that have not ended, of executions that have, but those that were detached from theirs; and of sessions that were cancelled. At most `limit`. */
   readonly listLeftJobs: (limit: number) => Promise<readonly LeftJob[]>;
 }
 
@@ -38,7 +38,7 @@ const LIST_LEFT = `select e.id, e.owner_id as "organisationId"
     ${[isQueued("e"), isHeld("e"), "e.lease_until is not null"]
       .map(
         (condition) =>
-          `select e.id, e.owner_id from execution e where ${condition} and e.priority = ${BACKEND_PRIORITY} and not e.cancel_requested`,
+          `select e.id, e.owner_id, e.session_id from execution e where ${condition} and e.priority = ${BACKEND_PRIORITY} and not e.cancel_requested`,
       )
       .join(" union all ")}
   ) e join execution_input i on ${lookUp("i", "e.id")}
@@ -47,6 +47,8 @@ const LIST_LEFT = `select e.id, e.owner_id as "organisationId"
       select 1 from execution s
       where ${lookUp("s", `(${FACTS} ->> 'serviceExecutionId')::uuid`, `s.status in ('PENDING', 'RUNNING')`)}
     )
+    -- Whoever cancelled its session, or started it, was cut off before it was ended.
+    or e.session_id is not null and exists (select 1 from quantum_session q where q.id = e.session_id and q.cancelled_at is not null)
   limit $1`;
 
 /** The store in PostgreSQL. */
