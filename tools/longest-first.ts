@@ -4,7 +4,12 @@ import { BaseSequencer } from "vitest/node";
 import { REPOSITORY } from "./platform-process.ts";
 
 /** Files that take much longer than their size says, the longest first. */
-const LONGEST = ["tests/e2e/console/every-page.e2e.ts", "tests/e2e/console/organisation.e2e.ts"] as const;
+const LONGEST = [
+  "tests/e2e/console/every-page.e2e.ts",
+  "tests/e2e/console/organisation.e2e.ts",
+  "tests/e2e/console/operator.e2e.ts",
+  "packages/platform/src/store/executions/execution-store.test.ts",
+] as const;
 
 /**
  * Begins with the files of each project that take the longest. Of files that it has never run, Vitest takes the largest first: a small one

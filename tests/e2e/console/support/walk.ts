@@ -14,7 +14,7 @@ const ENLARGED = { width: 320, height: 256 } as const;
 /** "Good" ends at 0.1 for visitors of the web; a tool that is used all day has to be calmer. */
 const MOST_SHIFT = 0.02;
 
-/** Whether all is judged in both schemes at both widths: otherwise pages wide in light and narrow in dark, and their tabs, dialogs and menus wide in light, on one page. */
+/** Whether all is judged in both schemes at both widths: otherwise pages wide in light and narrow in dark, and their tabs, dialogs and menus wide in light and at 400 %, on one page. */
 const IS_FULL = env["PLATFORM_TEST_CONSOLE"] === "full";
 /** A full and an empty page of a route show what a tab or dialog can look like. */
 const MOST_LOOKS = IS_FULL ? 2 : 1;
@@ -141,9 +141,11 @@ export class Walker {
     const names = await listControls(page, within ?? "main");
     await page.emulateMedia({ colorScheme: "dark" });
     if (IS_FULL) await this.#judge(where, "wide, dark", { ...all, only: "contrast" });
-    await this.#resize(NARROW);
-    if (IS_FULL || within === undefined) await this.#judge(where, "narrow, dark", all);
-    this.#note("cut", `${where} (narrow)`, await findCutText(page));
+    if (IS_FULL || within === undefined) {
+      await this.#resize(NARROW);
+      await this.#judge(where, "narrow, dark", all);
+      this.#note("cut", `${where} (narrow)`, await findCutText(page));
+    }
     await page.emulateMedia({ colorScheme: "light" });
     if (IS_FULL) await this.#judge(where, "narrow, light", { ...all, only: "contrast" });
     await this.#resize(ENLARGED);
