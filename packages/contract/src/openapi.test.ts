@@ -213,6 +213,15 @@ test("content of users is bytes of any type, of which there are ranges", () => {
   expect(paths["/file"]?.["put"]).toMatchObject({ requestBody: bytes });
 });
 
+test("content that is a JSON document is described as such", () => {
+  const path = createPlatformOpenApi().paths["/marketplace/{key}/versions/{version}/openapi.json"];
+  expect(path?.["get"]).toMatchObject({
+    responses: {
+      200: { content: { "application/json": { schema: { $ref: "#/components/schemas/OpenApiDocument" } } } },
+    },
+  });
+});
+
 function schemasOf(inputSchema: Json) {
   return describeService(inputSchema).components.schemas;
 }

@@ -95,7 +95,7 @@ function describeOperation(operation: Operation, components: Components): Json {
     ...describePreferred(operation),
     responses: {
       ...mapEntries(listOrdinary(operation.responses), (response) => describeResponse(response, components)),
-      ...(operation.answerMode === "content" ? describeContent(operation.responses) : {}),
+      ...(operation.answerMode === "content" ? describeContent(operation.responses, components) : {}),
       ...(operation.answerMode === "events" ? describeEvents(operation.responses) : {}),
       ...(operation.answerMode === "json-or-events" ? describeBoth(operation.responses, components) : {}),
       ...describeProblems(operation, components),
@@ -168,10 +168,12 @@ function describePreferred({ responses }: Operation): Json {
   return Object.keys(preferred).length === 0 ? {} : { "x-preferred-responses": preferred };
 }
 
-/** The answers of a row that answers content; its own text is that of 200. */
-function describeContent(responses: Operation["responses"]): Json {
+/** The answers of a row that answers content; its own text is that of 200, and its schema where the content is JSON. */
+function describeContent(responses: Operation["responses"], components: Components): Json {
+  const schema = responses[200]?.schema;
+  const content = schema === undefined ? describeBytes(ANY_TYPE) : describeJson(schema, components);
   return {
-    200: { description: responses[200]?.description ?? "", ...describeBytes(ANY_TYPE) },
+    200: { description: responses[200]?.description ?? "", ...content },
     206: { description: "The range that was asked for", ...describeBytes(ANY_TYPE) },
     304: { description: "The caller has this content, as If-None-Match says" },
   };

@@ -30,9 +30,9 @@ describe("the rows of the operation tables", () => {
       row.bodyMode,
     );
     const answers = Object.values(row.responses).some((response) => response.schema !== undefined);
-    expect(answers ? ["json", "bytes", "json-or-events"] : ["none", "content", "events"]).toContain(
-      row.answerMode,
-    );
+    expect(
+      answers ? ["json", "bytes", "content", "json-or-events"] : ["none", "content", "events"],
+    ).toContain(row.answerMode);
   });
 
   test.each(rows)(

@@ -209,6 +209,11 @@ const ClientLanguageSchema = StringEnum(["java", "javascript", "python"], {
 /** A language for which there are clients. */
 export type ClientLanguage = Static<typeof ClientLanguageSchema>;
 
+const OpenApiDocumentSchema = Type.Object(
+  { openapi: Type.String({ examples: ["3.1.0"] }), info: Type.Object({}), paths: Type.Object({}) },
+  { title: "OpenApiDocument", description: "An OpenAPI document (spec.openapis.org/oas/v3.1.0)" },
+);
+
 const ClientParams = Type.Object({ ...KeyParams.properties, version: VersionNumber });
 
 /** Listings of services, and the marketplace that shows them. */
@@ -303,7 +308,7 @@ export const MARKETPLACE_API = {
     summary: "Download the OpenAPI document of a version",
     description: "For generators of clients; of the same services as `downloadClient`.",
     params: ClientParams,
-    responses: { 200: { description: "The content" } },
+    responses: { 200: { description: "The document", schema: OpenApiDocumentSchema } },
     problems: ["SERVICE_NOT_FOUND"],
   },
 } as const satisfies OperationTable;
