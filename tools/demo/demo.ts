@@ -11,7 +11,7 @@ import type { PlatformProcess } from "../platform-process.ts";
 import { findCustomer } from "./customer.ts";
 import { createDemoCli } from "./demo-cli.ts";
 import { PLAN, provide } from "./provide.ts";
-import { runQuantum } from "./quantum.ts";
+import { BACKEND, CIRCUIT, runQuantum } from "./quantum.ts";
 import { announce, remark, report } from "./report.ts";
 import { use } from "./use.ts";
 
@@ -131,8 +131,16 @@ Then try, in another terminal:
   ${as("provider")} npx platform plans put ${PLAN} tsp --cap 10
   ${as("customer")} npx platform subscriptions change ${subscriptionId} --plan ${PLAN}
   ${as("provider")} npx platform subscriptions ls --of tsp
-
+${flags.quantum ? describeQuantum(apiUrl, as("provider")) : ""}
 `);
+}
+
+/** More to try, on the simulator. */
+function describeQuantum(apiUrl: string, as: string): string {
+  return `  ${as} npx platform quantum run ${relative(REPOSITORY, CIRCUIT)} --backend ${BACKEND} --shots 100
+  ${as} npx platform quantum jobs
+  and docs/guide/quantum.md: from Python, a backend of your own; the API is at ${apiUrl}/quantum/docs
+`;
 }
 
 /** The last lines: what to open, and with which login. */

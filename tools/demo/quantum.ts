@@ -7,7 +7,10 @@ import { remark, report } from "./report.ts";
 
 const EXAMPLE = join(REPOSITORY, "examples", "qaoa");
 const SDK = join(REPOSITORY, "sdk", "python", "platform_quantum");
-const BACKEND = "sim.statevector";
+/** The simulator that it installs. */
+export const BACKEND = "sim.statevector";
+/** A circuit for it. */
+export const CIRCUIT = join(EXAMPLE, "input", "circuit.qasm");
 const SHOTS = 1_000;
 /** Equal seeds give equal shots. */
 const SEED = 7;
@@ -28,11 +31,10 @@ export async function runQuantum(cli: DemoCli, openIn: (project: string) => Demo
     "statevector",
   );
   report("platform backends install", `${BACKEND} ${version} is online, with Qiskit Aer installed`);
-  const circuit = join(EXAMPLE, "input", "circuit.qasm");
   const { job, counts } = await cli<{
     job: { id: string; status: string; usage_time_millis: number };
     counts: readonly Counts[];
-  }>("quantum", "run", circuit, "--backend", BACKEND, "--shots", String(SHOTS), "--seed", String(SEED));
+  }>("quantum", "run", CIRCUIT, "--backend", BACKEND, "--shots", String(SHOTS), "--seed", String(SEED));
   report("platform quantum run", `${job.status}, ${SHOTS} shots in ${job.usage_time_millis} ms`);
   const { edges } = JSON.parse(await readFile(join(EXAMPLE, "input", "data.json"), "utf8")) as {
     edges: Edges;
