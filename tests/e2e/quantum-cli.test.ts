@@ -74,7 +74,7 @@ test("a budget is set, holds a job back that may cost more than is left, and is 
   expect(JSON.parse((await budgets("--json")).stdout)).toMatchObject([{ currency: "EUR", held: "0" }]);
   for (const [words, code, text] of [
     [["put", "eur", "1"], 2, "three capital letters"],
-    [["put", "EUR", "much"], 1, "amount"],
+    [["put", "EUR", "1e400"], 2, "nine digits"],
     [["rm", "USD"], 1, "no budget in USD"],
   ] as const) {
     const refused = await budgets(...words);

@@ -1,3 +1,4 @@
+import { AMOUNT_PATTERN } from "@platform/contract/quantum-api/price";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { createUsageError } from "../base/errors.ts";
@@ -41,6 +42,10 @@ export const putBudgetCommand = defineCommand({
   options: {},
   examples: [{ command: "platform budgets put EUR 250", comment: "250 EUR a month" }],
   run: async (context, { arguments: { currency, amount } }) => {
+    if (!new RegExp(AMOUNT_PATTERN, "u").test(amount))
+      throw createUsageError(
+        "The amount is a decimal number of nine digits before and nine behind the point at most, such as 250.",
+      );
     const { quantum } = await openSession(context);
     const budget = await quantum.putQuantumBudget({
       params: { currency: readCurrency(currency) },

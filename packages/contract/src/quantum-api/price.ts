@@ -23,7 +23,7 @@ export const GivenAmount = (description: string) =>
       Type.String({
         pattern: AMOUNT_PATTERN,
         examples: ["0.0025"],
-        description: "a decimal number of nine digits behind the point at most, such as 0.0025",
+        description: "a decimal number of nine digits before and nine behind the point at most",
       }),
       Type.Number({ minimum: 0, maximum: 999_999_999 }),
     ],
