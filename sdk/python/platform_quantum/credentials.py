@@ -13,6 +13,18 @@ from .errors import ConfigInvalidError, CredentialsNotFound, InvalidAccessTokenE
 DEFAULT_ENDPOINT = "http://localhost:8090"
 _EXECUTION_TOKEN = "PLATFORM_SERVICE_EXECUTION_TOKEN"
 _PERSONAL_TOKEN = "PLATFORM_PERSONAL_ACCESS_TOKEN"
+_EXECUTION = "SERVICE_EXECUTION_ID"
+"""What runs as an execution has it."""
+_NO_TOKEN = (
+    f"There is no access token. Pass access_token, set {_PERSONAL_TOKEN}, or log in with "
+    "'platform login'."
+)
+_NO_ACCESS = (
+    "This execution has no access to the quantum API. Executions get none where the worker runs "
+    "them at isolation level C, where they are of a backend, and with 'platform serve' without "
+    f"--quantum. With a network they use it by a token of their own ({_PERSONAL_TOKEN}, "
+    "PLATFORM_ENDPOINT)."
+)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 logger = logging.getLogger("platform_quantum")
@@ -45,10 +57,7 @@ def find_credentials(
     stored = _read_login(is_needed=given is None)
     token = given or _fill(stored.token)
     if token is None:
-        raise CredentialsNotFound(
-            f"There is no access token. Pass access_token, set {_PERSONAL_TOKEN}, or log in with "
-            "'platform login'."
-        )
+        raise CredentialsNotFound(_NO_ACCESS if _read_variable(_EXECUTION) else _NO_TOKEN)
     organization = _fill(organization_id) or _read_variable("PLATFORM_ORGANIZATION_ID")
     if execution_token is not None:
         organization = None  # it is good for the organisation of its service alone

@@ -46,6 +46,14 @@ def test_the_constructor_wins_over_all_others(
     assert found.endpoint == "https://given.example.org"
 
 
+def test_an_execution_without_access_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_EXECUTION_ID", "an-id")
+    with pytest.raises(CredentialsNotFound, match="isolation level C"):
+        find_credentials()
+    monkeypatch.setenv("PLATFORM_PERSONAL_ACCESS_TOKEN", "own-token")
+    assert find_credentials().token == "own-token"
+
+
 def test_inside_of_a_service_its_token_wins_and_fixes_the_organisation(
     config_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
