@@ -105,6 +105,32 @@ test("of a flood 400 requests are answered at once, and then one in five millise
   expect(Array.from({ length: 200 }, waitForTurn).filter((delay) => delay > 0).length).toBe(2);
 });
 
+test("a connection is closed where the head of a request does not come, at first or after another, and not while one is answered", async () => {
+  const responses: ServerResponse[] = [];
+  const book = createGuestBook(() => 0, 200);
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+    book.ask(request, response);
+    responses.push(response);
+  });
+  server.on("connection", (connection: Socket) => void book.welcome(connection));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const open = (bytes: string) => {
+    const caller = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    caller.on("error", () => undefined).resume();
+    caller.write(bytes);
+    callers.push(caller);
+    return caller;
+  };
+  const [asks, silent, slow] = [open("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), open(""), open("GET / HT")];
+  await expect.poll(() => [silent.closed, slow.closed]).toEqual([true, true]);
+  expect(asks.closed).toBe(false);
+  for (const response of responses) response.end();
+  await expect.poll(() => asks.closed).toBe(true);
+  server.closeAllConnections();
+  server.close();
+});
+
 test("a request begins when it is its turn, and not where its caller has gone", async () => {
   const begun: string[] = [];
   const book = createGuestBook(() => 1_000_000);

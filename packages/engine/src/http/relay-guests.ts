@@ -37,13 +37,13 @@ interface Guest {
   head: NodeJS.Timeout;
 }
 
-/** Nobody is there at first. `waitForTurn`: in how many milliseconds what comes now is to begin. */
-export function createGuestBook(waitForTurn = createPace(readMonotonic)): GuestBook {
+/** Nobody is there at first. `waitForTurn`: in how many milliseconds what comes now is to begin. `headMs`: see HEAD_MS. */
+export function createGuestBook(waitForTurn = createPace(readMonotonic), headMs = HEAD_MS): GuestBook {
   const guests = new WeakMap<Socket, Guest>();
   const underWay = new Map<string, number>();
   return {
     welcome: (connection) => {
-      const guest = { asking: 0, head: awaitHead(connection) };
+      const guest = { asking: 0, head: awaitHead(connection, headMs) };
       guests.set(connection, guest);
       connection.once("close", () => clearTimeout(guest.head));
       return { isIdle: () => guest.asking === 0 };
@@ -58,7 +58,7 @@ export function createGuestBook(waitForTurn = createPace(readMonotonic)): GuestB
       response.once("close", () => {
         leave();
         guest.asking -= 1;
-        if (guest.asking === 0 && !socket.destroyed) guest.head = awaitHead(socket);
+        if (guest.asking === 0 && !socket.destroyed) guest.head = awaitHead(socket, headMs);
       });
       if (leave.own > MOST_UNDER_WAY) return "too many";
       return { begin: (work) => beginLater(response, waitForTurn(), work) };
@@ -66,8 +66,8 @@ export function createGuestBook(waitForTurn = createPace(readMonotonic)): GuestB
   };
 }
 
-function awaitHead(connection: Socket): NodeJS.Timeout {
-  return setTimeout(() => connection.destroy(), HEAD_MS).unref();
+function awaitHead(connection: Socket, headMs: number): NodeJS.Timeout {
+  return setTimeout(() => connection.destroy(), headMs).unref();
 }
 
 /** One more of this name, until it is called; `own`: how many there are. */

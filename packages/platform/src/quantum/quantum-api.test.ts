@@ -179,6 +179,27 @@ test("how busy a backend is counts its own jobs, and nothing of another organisa
   expect((await backends.readLoad(other.organisationId, [serviceKey])).size).toBe(0);
 });
 
+test.each(["/jobs", "/workloads", "/service-executions/01234567-89ab-7cde-8f01-23456789abcd/workloads"])(
+  "of lists of one organisation (%s) two are read at a time and twenty wait, the rest is refused",
+  async (path) => {
+    const blocker = await scene.home.database.pool.connect();
+    await blocker.query("begin");
+    await blocker.query("lock table execution in access exclusive mode");
+    const answered: number[] = [];
+    const asked = Array.from({ length: 25 }, async () => {
+      answered.push((await call(scene.provider, `GET ${path}`)).status);
+    });
+    try {
+      await expect.poll(() => answered).toEqual([429, 429, 429]);
+    } finally {
+      await blocker.query("rollback");
+      blocker.release();
+    }
+    await Promise.all(asked);
+    expect(answered.slice(3)).toEqual(Array.from({ length: 22 }, () => 200));
+  },
+);
+
 test("a token for the quantum API opens it, and nothing of the platform API", async () => {
   const { identity } = scene.instance;
   const { token } = await identity.createPersonalAccessToken(scene.provider.userId, {

@@ -110,6 +110,17 @@ test("a job on a shared backend is its caller's alone: its provider sees neither
   expect([await listed(provider), (await listed(caller)).length]).toEqual([[], 1]);
 });
 
+test("a session on a shared backend is its organisation's, not that of whose backend it is, and takes no jobs once that is taken back", async () => {
+  await share();
+  const { body } = await quantum(caller, "POST /sessions", { backend_id: id });
+  const inSession = async (user: TestUser) => await start(user, id, { session_id: body["id"] });
+  const refused = { status: 400, body: { errors: [{ path: "/session_id" }] } };
+  expect((await inSession(caller)).status).toBe(201);
+  expect(await inSession(provider)).toMatchObject(refused);
+  await call(operator, `DELETE /operator/backends/${id}`);
+  expect(await inSession(caller)).toMatchObject(refused);
+});
+
 test("the feed tells nobody but the caller of a job on a shared backend", async () => {
   await share();
   const job = String((await start(caller)).body["id"]);

@@ -4,6 +4,7 @@ import { createTestService, createTestUser } from "../testing/fixtures.ts";
 import type { TestService } from "../testing/fixtures.ts";
 import { createHistoryScene } from "../testing/history-scene.ts";
 import type { HistoryScene, StoredExecution } from "../testing/history-scene.ts";
+import type { Statement } from "../postgres/database.ts";
 import { createQuantumBudgetStore, settleAllCharges } from "./quantum-budgets.ts";
 import type { QuantumBudgetStore } from "./quantum-budgets.ts";
 import { describeCharge, findCost } from "./quantum-costs.ts";
@@ -128,6 +129,33 @@ test("starts that find too little left at the same time all find what the first 
     Array.from({ length: 8 }, async (_, index) => await hold(createUuidAt(Date.now() - index))),
   );
   expect(held).toEqual(Array.from({ length: 8 }, () => true));
+});
+
+test("a start that finds too little left waits for who settles the budget at that time", async () => {
+  const ended = await scene.insert(
+    Array.from({ length: 12 }, () => ({
+      ownerId: organisationId,
+      versionId: service.versionId,
+      at: Date.now(),
+      status: "SUCCEEDED" as const,
+      ranMs: 1_000,
+    })),
+  );
+  for (const id of ended) await hold(id);
+  const settler = await scene.home.database.pool.connect();
+  await settler.query("begin");
+  await settleAllCharges({
+    query: async <Row extends object>({ text, values = [] }: Statement) =>
+      (await settler.query<Row>(text, [...values])).rows,
+  });
+  let hasAnswer = false;
+  const held = hold(createUuidAt(Date.now())).finally(() => (hasAnswer = true));
+  const waiting =
+    "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%quantum_charge%'";
+  await expect.poll(async () => hasAnswer || (await run(waiting)).length > 0).toBe(true);
+  await settler.query("commit");
+  settler.release();
+  expect(await held).toBe(true);
 });
 
 test("what was held for a job that was never started is given back after minutes", async () => {
