@@ -893,6 +893,7 @@ create table service_day (
   runs jsonb not null,
   constraint service_day_pkey PRIMARY KEY (service_key, day)
 );
+CREATE INDEX service_day_day ON public.service_day USING btree (day);
 
 create table service_policy (
   service_key uuid not null,

@@ -152,6 +152,26 @@ test("minutes are kept for eight days", async () => {
   expect(await run("select 1 from instance_minute where minute < now() - interval '1 day'")).toHaveLength(1);
 });
 
+test("days of services that are kept no longer are removed by their day, however many days there are", async () => {
+  await run("delete from service_day");
+  await run(
+    "insert into service_day select gen_random_uuid(), ((now() at time zone 'UTC')::date - d), 1, 0, '{}' from generate_series(1, 500), generate_series(0, 41) d",
+  );
+  await run("analyze service_day");
+  const texts: string[] = [];
+  const { database } = scene.home;
+  await rollUpSeries({
+    query: (statement) => {
+      texts.push(statement.text);
+      return database.query(statement);
+    },
+  });
+  expect(await run("select 1 from service_day")).toHaveLength(500 * 41);
+  const removal = texts.find((text) => text.startsWith("delete from service_day"));
+  expect(JSON.stringify(await run(`explain ${removal}`))).toContain("service_day_day");
+  await run("delete from service_day");
+});
+
 test("lengths are found among classes", () => {
   expect(findLength(addLengths([]), 0.5)).toBeNull();
   expect(findLength(addLengths([{ "0": 9 }]), 0.95)).toBe(1);
