@@ -63,7 +63,7 @@ export const removeApplicationCommand = defineCommand({
   name: "applications rm",
   summary: "Delete an application",
   description: [
-    "Its access keys are revoked and its subscriptions ended, whose executions are cancelled. Needs the role owner.",
+    "Its access keys are revoked and its subscriptions removed, whose executions are cancelled. Needs the role owner.",
   ],
   arguments: { application: APPLICATION },
   options: {},

@@ -101,7 +101,7 @@ import { subscribeCommand } from "./subscribe.ts";
 import {
   changeSubscriptionCommand,
   endSubscriberCommand,
-  endSubscriptionCommand,
+  removeSubscriptionCommand,
   listSubscriptionsCommand,
 } from "./subscriptions.ts";
 import { usageCommand } from "./usage.ts";
@@ -237,7 +237,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       endSubscriberCommand,
       listSubscriptionsCommand,
       changeSubscriptionCommand,
-      endSubscriptionCommand,
+      removeSubscriptionCommand,
       clientsCommand,
     ],
   },

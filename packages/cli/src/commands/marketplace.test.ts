@@ -196,7 +196,7 @@ test("an application is subscribed by its name, and its subscription is paused, 
   expect((await call("subscriptions", "ls")).stdout).toMatch(
     /subscription-1 +tsp +ACTIVE +pro +3\.5\/100 CPU-s +2\/4 +latest +yes /u,
   );
-  expect((await call("subscriptions", "rm", "subscription-1")).stdout).toBe("The subscription is ended.\n");
+  expect((await call("subscriptions", "rm", "subscription-1")).stdout).toBe("The subscription is removed.\n");
   expect((await call("subscriptions", "ls")).stdout).toContain("No subscriptions yet");
   const [nothing, both] = [await call(...change), await call(...change, "--pause", "--resume")];
   expect([nothing.exitCode, both.exitCode]).toEqual([2, 2]);

@@ -72,22 +72,22 @@ export const changeSubscriptionCommand = defineCommand({
   },
 });
 
-/** `platform subscriptions rm`: ends one. */
-export const endSubscriptionCommand = defineCommand({
+/** `platform subscriptions rm`: removes one. Ending one is the provider's. */
+export const removeSubscriptionCommand = defineCommand({
   name: "subscriptions rm",
-  summary: "End a subscription",
+  summary: "Remove a subscription of an application",
   description: [
     "Gateways refuse the application's calls of the service within a second. Its executions that have not ended are cancelled.",
   ],
   arguments: { id: { description: "Id of the subscription", required: true } },
   options: {},
   examples: [
-    { command: "platform subscriptions rm 0198c1de-7a53-7000-8000-000000000000", comment: "End one" },
+    { command: "platform subscriptions rm 0198c1de-7a53-7000-8000-000000000000", comment: "Remove one" },
   ],
   run: async (context, { arguments: { id } }) => {
     const { client } = await openSession(context);
     await client.cancelSubscription({ params: { id } });
-    context.output.print("The subscription is ended.");
+    context.output.print("The subscription is removed.");
     return { json: { id }, succeeded: true };
   },
 });

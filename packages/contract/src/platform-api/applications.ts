@@ -105,7 +105,7 @@ export const APPLICATIONS_API = {
     allows: "administer",
     audit: "application.delete",
     summary: "Delete an application",
-    description: "Its access keys are revoked and its subscriptions ended, whose executions are cancelled.",
+    description: "Its access keys are revoked and its subscriptions removed, whose executions are cancelled.",
     params: idOf("application"),
     responses: { 204: { description: "Deleted" } },
     problems: ["NOT_FOUND"],

@@ -91,7 +91,7 @@ const SubscriptionSchema = Type.Object(
     }),
     isOffered: Type.Boolean({
       description:
-        "false: the service was withdrawn and takes no new subscriptions; this one works until it is ended",
+        "false: the service was withdrawn and takes no new subscriptions; this one works until it is removed, or ended by the provider",
     }),
     endpointUrl: Nullable(Type.String(), {
       description:
@@ -170,7 +170,7 @@ export const SUBSCRIPTIONS_API = {
     ...READS,
     path: "/subscriptions",
     summary: "List the subscriptions of the organisation's applications",
-    description: "Newest first; those that were ended are not listed.",
+    description: "Newest first; those that were removed are not listed.",
     query: Type.Object({
       ...PageQuery.properties,
       applicationId: Type.Optional(Type.String({ description: "Only subscriptions of this application" })),
@@ -242,11 +242,11 @@ export const SUBSCRIPTIONS_API = {
     path: "/subscriptions/{id}",
     allows: "edit",
     audit: "subscription.cancel",
-    summary: "End a subscription",
+    summary: "Remove a subscription of an application",
     description:
       "Within a second, gateways refuse calls of the service by the application. Its executions are cancelled: those that wait at once, those that run within seconds.",
     params: idOf("subscription"),
-    responses: { 204: { description: "Ended" } },
+    responses: { 204: { description: "Removed" } },
     problems: ["NOT_FOUND"],
   },
   listServiceSubscriptions: {

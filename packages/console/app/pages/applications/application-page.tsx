@@ -53,7 +53,7 @@ export function ApplicationPage() {
                 await navigate({ to: "/o/$org/applications", params: { org: slug }, search: {} });
               }}
             >
-              Its keys are revoked, its subscriptions end, and what it has started is cancelled.
+              Its keys are revoked, its subscriptions are removed, and what it has started is cancelled.
             </ConfirmButton>
           </>
         }

@@ -8,7 +8,7 @@ import { CopyAs } from "../../ui/copy-as.tsx";
 import { ButtonLink } from "../../ui/link.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { OpenButton } from "../../ui/open-button.tsx";
-import { EndSubscription } from "./end-subscription.tsx";
+import { RemoveSubscription } from "./remove-subscription.tsx";
 
 /** What can be done with a subscription on its page. */
 export function SubscriptionActions({ of: subscription }: { readonly of: Subscription }) {
@@ -28,9 +28,9 @@ export function SubscriptionActions({ of: subscription }: { readonly of: Subscri
   return (
     <>
       <CopyAs op="getSubscription" request={{ params: { id } }} id={id} command="platform subscriptions ls" />
-      <EndSubscription
+      <RemoveSubscription
         of={subscription}
-        onEnded={() =>
+        onRemoved={() =>
           navigate({ to: "/o/$org/applications/$id", params: { org, id: applicationId }, search: {} })
         }
       />

@@ -10,7 +10,7 @@ import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
-import { EndSubscription } from "./end-subscription.tsx";
+import { RemoveSubscription } from "./remove-subscription.tsx";
 import { QuotaUse } from "./plan-use.tsx";
 
 const SubscribeButton = () => (
@@ -66,7 +66,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
     id: "actions",
     label: "",
     align: "end",
-    cell: (one) => <EndSubscription of={one} button={{ size: "compact-sm" }} />,
+    cell: (one) => <RemoveSubscription of={one} button={{ size: "compact-sm" }} />,
   },
 ];
 
@@ -90,7 +90,7 @@ function Service({ of: one }: { readonly of: Subscription }) {
         <Badge title="It starts nothing any more; its page says why.">Ended by the provider</Badge>
       )}
       {!isOffered && (
-        <Badge title="It takes no new subscriptions; this one works until it is ended.">Withdrawn</Badge>
+        <Badge title="It takes no new subscriptions; this one works until it is removed, or ended by the provider.">Withdrawn</Badge>
       )}
     </Group>
   );
