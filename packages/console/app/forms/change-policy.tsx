@@ -1,9 +1,9 @@
-import { Alert, Button, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
-import { useState } from "react";
+import { SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { POLICIES_API } from "@platform/contract/platform-api/policies";
 import type { PolicyRevision } from "@platform/contract/platform-api/policies";
 import type { BodyOf } from "../api/client.ts";
 import { useChange } from "../api/queries.ts";
+import { useBegun } from "../ui/changed-meanwhile.tsx";
 import { Time } from "../ui/time.tsx";
 import { ChoiceField, NumberField, TagsField } from "./fields.tsx";
 import { withoutEmpty } from "./form-values.ts";
@@ -19,27 +19,19 @@ interface ChangePolicyProps {
 
 /**
  * The policy of a service as a whole: what is left empty is as the platform and the version say. What is entered stays when somebody
- * else sets another revision meanwhile; the platform refuses to replace that one.
+ * else sets another revision meanwhile; the platform refuses to replace what was not seen.
  */
 export function ChangePolicy({ serviceKey: key, current }: ChangePolicyProps) {
-  const [begun, setBegun] = useState(current);
   const put = useChange("putPolicy", { done: "Saved.", refresh: ["getPolicy", "listPolicyRevisions"] });
+  const { begun, replaces, begin, notice } = useBegun(current, put.isRunning);
   return (
     <Stack>
-      {current.revision !== begun.revision && !put.isRunning && (
-        <Alert variant="light" title={`Revision ${current.revision} was set meanwhile`}>
-          <Group justify="space-between">
-            <Text fz="sm">What you see was begun from the one before, and cannot be saved.</Text>
-            <Button size="xs" variant="default" onClick={() => setBegun(current)}>
-              Show revision {current.revision}
-            </Button>
-          </Group>
-        </Alert>
-      )}
+      {notice}
       <PolicyForm
         key={begun.revision}
         begun={begun}
-        put={(body) => put.run({ params: { key }, body }).then(setBegun)}
+        replaces={replaces}
+        put={(body) => put.run({ params: { key }, body }).then(begin)}
       />
     </Stack>
   );
@@ -47,16 +39,17 @@ export function ChangePolicy({ serviceKey: key, current }: ChangePolicyProps) {
 
 interface PolicyFormProps {
   readonly begun: PolicyRevision;
+  /** The revision that is replaced. */
+  readonly replaces: number;
   readonly put: (body: BodyOf<"putPolicy">) => Promise<void>;
 }
 
-function PolicyForm({ begun, put }: PolicyFormProps) {
-  const { revision } = begun;
+function PolicyForm({ begun, replaces, put }: PolicyFormProps) {
   return (
     <SchemaBackedForm<BodyOf<"putPolicy">>
       schema={POLICIES_API.putPolicy.body}
       initial={toValues(begun)}
-      prepare={(values) => ({ policy: {}, ...withoutEmpty(values), revision })}
+      prepare={(values) => ({ policy: {}, ...withoutEmpty(values), revision: replaces })}
       submitLabel="Save"
       submit={put}
     >

@@ -1,11 +1,10 @@
 import { Group, SimpleGrid, Stack } from "@mantine/core";
-import { useState } from "react";
 import { Type } from "typebox";
 import { PLANS_API } from "@platform/contract/platform-api/plans";
 import type { Plan, PutPlan } from "@platform/contract/platform-api/plans";
 import { useChange } from "../api/queries.ts";
 import type { Change } from "../api/queries.ts";
-import { ChangedMeanwhile } from "../ui/changed-meanwhile.tsx";
+import { useBegun } from "../ui/changed-meanwhile.tsx";
 import { ChoiceField, NumberField, TextAreaField, TextField } from "./fields.tsx";
 import type { FormValues } from "./form-values.ts";
 import { toBody } from "./form-values.ts";
@@ -29,20 +28,14 @@ interface PutPlanFormProps {
  * what was not seen.
  */
 export function PutPlanForm({ plan, ...props }: PutPlanFormProps) {
-  const [begun, setBegun] = useState(plan);
-  const [replaces, setReplaces] = useState(plan?.revision ?? 0);
   const put = useChange("putPlan", {
     done: plan === null ? "Plan created." : "Terms changed.",
     refresh: ["listPlans", "getMarketplaceEntry", "listMarketplace"],
   });
-  const isOutdated = plan !== null && plan.revision !== replaces && !put.isRunning;
-  const show = () => {
-    setBegun(plan);
-    setReplaces(plan?.revision ?? 0);
-  };
+  const { begun, replaces, notice } = useBegun(plan, put.isRunning);
   return (
     <Stack>
-      {isOutdated && <ChangedMeanwhile show={show} replace={() => setReplaces(plan.revision)} />}
+      {notice}
       <Terms key={begun?.revision} {...props} plan={begun} replaces={replaces} put={put} />
     </Stack>
   );
