@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { executionsSearch, isFiltered, toFilter } from "./filter.ts";
+import { executionsSearch, isFiltered, toCommand, toFilter } from "./filter.ts";
 
 test("what the platform would refuse is left out of the filter, and the rest stays", () => {
   const search = executionsSearch({
@@ -19,4 +19,19 @@ test("what the platform would refuse is left out of the filter, and the rest sta
 test("a tab alone is not called a filter", () => {
   expect(isFiltered({ kind: "job" })).toBe(false);
   expect(isFiltered({ kind: "job", q: "x" })).toBe(true);
+});
+
+test("the command has the filter as its options, and no key of a terminal", () => {
+  expect(toCommand({})).toBe("platform executions ls");
+  expect(
+    toCommand({
+      kind: "job",
+      status: ["FAILED", "UNKNOWN"],
+      createdAfter: "2026-11-24 00:00:00",
+      minRanMs: 1_500,
+      q: "it's\u0015\u202E --json\n",
+    }),
+  ).toBe(
+    String.raw`platform executions ls --kind=job --after='2026-11-24 00:00:00' --search='it'\''s --json' --status=FAILED,UNKNOWN --min-ran=1.5`,
+  );
 });

@@ -2,7 +2,7 @@ import { Group, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
-import { isFiltered, toFilter } from "../../execution/filter.ts";
+import { isFiltered, toCommand, toFilter } from "../../execution/filter.ts";
 import { DataTable } from "../../table/data-table.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -36,7 +36,7 @@ export function ExecutionsPage() {
         actions={
           <>
             <SaveExecutions filter={filter} />
-            <CopyAs op="listExecutions" request={{ query: filter }} command="platform executions ls" />
+            <CopyAs op="listExecutions" request={{ query: filter }} command={toCommand(filter)} />
           </>
         }
       />
