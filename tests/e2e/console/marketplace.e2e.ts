@@ -201,9 +201,9 @@ async function save(page: Page, button: string): Promise<{ readonly name: string
   return { name: download.suggestedFilename(), path: await download.path() };
 }
 
-test("a subscription has a page: it shows the URL of each version, changes its plan, is paused, and ends", async () => {
+test("a subscription has a page: it shows the URL of each version, changes its plan, is paused, and is removed; the program that it shows runs as it is copied", async () => {
   const { id, slug } = await world.createOrganisation("Changing");
-  await subscribeIn(id);
+  const environment = await subscribeIn(id);
   const { page, open, complaints } = await world.visit();
   await open(`/o/${slug}/applications`);
   await page.getByRole("link", { name: "caller" }).click();
@@ -212,6 +212,14 @@ test("a subscription has a page: it shows the URL of each version, changes its p
   const urls = page.getByRole("table", { name: "Endpoint URLs" }).locator(".mono");
   await expect.poll(() => urls.count()).toBe(2);
   expect(new Set(await urls.allTextContents()).size).toBe(1);
+  const shown = page.getByRole("region", { name: "Call in curl", exact: true });
+  await shown.getByText(environment["PLATFORM_ACCESS_KEY_ID"] ?? "").waitFor();
+  const output = await runOk(["sh", "-c", (await shown.textContent()) ?? ""], {
+    cwd: world.directory,
+    environment,
+  });
+  expect(JSON.parse(output)).toMatchObject({ result: { value: 3 } });
+  await page.getByRole("button", { name: "OpenAPI document" }).waitFor();
   await page.getByRole("button", { name: "Change", exact: true }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Plan").click();
@@ -224,8 +232,8 @@ test("a subscription has a page: it shows the URL of each version, changes its p
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("Paused", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Resume" }).waitFor();
-  await page.getByRole("button", { name: "End", exact: true }).click();
-  await dialog.getByRole("button", { name: "End", exact: true }).click();
+  await page.getByRole("button", { name: "Remove", exact: true }).click();
+  await dialog.getByRole("button", { name: "Remove", exact: true }).click();
   await page.getByRole("heading", { name: "No subscriptions" }).waitFor();
   expect(complaints).toEqual([]);
 });
@@ -334,6 +342,8 @@ test("a service that is not published is run and has clients, and is published a
   const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
   await dialog.getByRole("button", { name: "Subscribe" }).click();
   await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
+  await dialog.getByRole("link", { name: "The page of the subscription" }).click();
+  await page.getByRole("heading", { level: 2, name: "Clients of version 1.0.0" }).waitFor();
   await open(`/o/${slug}/services/${key}?tab=api`);
   await page.getByRole("region", { name: "Call in curl" }).getByText("/unpublished/1.0.0/").waitFor();
   const service = await world.api("GET", `/services/${key}`);

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openConsole } from "./support/open-console.ts";
@@ -72,6 +72,12 @@ test("a ZIP file of platform compress becomes a live version, with its build log
   await page.getByRole("heading", { level: 2, name: "Adding" }).waitFor();
   expect(await page.title()).not.toContain("hijacked");
   expect(await page.locator("a[href^='javascript']").count()).toBe(0);
+
+  await open(`/o/${slug}/services/new`);
+  await page.getByLabel("ZIP file of the project").setInputFiles(archive);
+  await page.getByRole("button", { name: /^Upload/u }).click();
+  await page.getByText("Nothing has changed: version 1.0.0 has this content.").waitFor();
+  await page.getByRole("heading", { level: 1, name: "adding 1.0.0" }).waitFor();
   expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
 });
 
@@ -189,12 +195,48 @@ test("an archive without platform.json is refused before anything is sent, and a
   const refusal = page.getByRole("alert").filter({ hasText: "This is no ZIP file." });
   await refusal.getByText("This file cannot be uploaded").waitFor();
 
+  const { body: configuration } = await world.api<{ limits: { archiveBytes: number } }>(
+    "GET",
+    "/configuration",
+  );
+  const large = join(world.directory, "large.zip");
+  await writeFile(large, "");
+  await truncate(large, configuration.limits.archiveBytes + 1);
+  await input.setInputFiles(large);
+  await page.getByText("; the platform takes 256 MB at most.").waitFor();
+
   const archive = await compress("broken", { "requirements.txt": "no-such-package-of-anybody==1.0\n" });
   await input.setInputFiles({ name: "b.zip", mimeType: "application/zip", buffer: await readFile(archive) });
   await page.getByRole("button", { name: /^Upload/u }).click();
   await page.getByRole("alert").getByText("no-such-package-of-anybody").waitFor();
   await page.getByText("BUILD_FAILED", { exact: true }).waitFor();
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("broken 1.0.0");
+});
+
+test("a file that is still being read when another one is chosen does not take its place", async () => {
+  const { slug } = await world.createOrganisation("Choosing");
+  const { page, open } = await world.visit();
+  // A disk that is slow with one of them.
+  await page.addInitScript(() => {
+    const read = Blob.prototype.arrayBuffer;
+    Object.assign(globalThis, { reads: [] });
+    Blob.prototype.arrayBuffer = async function (this: Blob) {
+      const { reads } = globalThis as unknown as { reads: string[] };
+      const name = this instanceof File ? this.name : "";
+      if (name === "slow.zip") await new Promise((resolve) => setTimeout(resolve, 1_000));
+      reads.push(name);
+      return read.call(this);
+    };
+  });
+  await open(`/o/${slug}/services/new`);
+  const input = page.getByLabel("ZIP file of the project");
+  await input.setInputFiles({ name: "slow.zip", mimeType: "application/zip", buffer: Buffer.from("none") });
+  await input.setInputFiles(await compress("quick"));
+  await page.getByText("quick", { exact: true }).waitFor();
+  await page.waitForFunction(() => (globalThis as unknown as { reads: string[] }).reads.includes("slow.zip"));
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
+  expect(await page.getByRole("alert").count()).toBe(0);
+  expect(await page.getByRole("button", { name: /^Upload/u }).count()).toBe(1);
 });
 
 test("a broken requirement shows the failing line and the fix, and the former version stays live", async () => {

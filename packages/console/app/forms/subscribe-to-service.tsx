@@ -8,7 +8,7 @@ import { q, useChange, useFetched } from "../api/queries.ts";
 import { Can } from "../ui/can.tsx";
 import { CopyLine } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { ButtonLink } from "../ui/link.tsx";
+import { AppLink, ButtonLink } from "../ui/link.tsx";
 import { describePriceBeside, listLimits, sortByPrice } from "../util/plan-words.ts";
 import { CreateApplication } from "./create-application.tsx";
 import { ChoiceField } from "./fields.tsx";
@@ -194,7 +194,8 @@ interface SubscribedProps {
   readonly close: () => void;
 }
 
-function Subscribed({ to: { serviceName, endpointUrl, applicationId }, org, close }: SubscribedProps) {
+function Subscribed({ to, org, close }: SubscribedProps) {
+  const { id: sid, serviceName, endpointUrl, applicationId: id } = to;
   return (
     <Stack>
       <Text>The application may call {serviceName} with access tokens of its keys.</Text>
@@ -206,19 +207,29 @@ function Subscribed({ to: { serviceName, endpointUrl, applicationId }, org, clos
           <CopyLine text={endpointUrl} what="endpoint URL" />
         )}
       </div>
+      <Text fz="sm">
+        <AppLink
+          to="/o/$org/applications/$id/subscriptions/$sid"
+          params={{ org, id, sid }}
+          underline="always"
+        >
+          The page of the subscription
+        </AppLink>{" "}
+        has programs that call it, and clients.
+      </Text>
       <Group justify="flex-end">
         <Button variant="default" onClick={close}>
           Close
         </Button>
         <ButtonLink
           to="/o/$org/applications/$id"
-          params={{ org, id: applicationId }}
+          params={{ org, id }}
           search={{ tab: "keys", new: "key" }}
           variant="default"
         >
           Create a key
         </ButtonLink>
-        <ButtonLink to="/o/$org/applications/$id" params={{ org, id: applicationId }}>
+        <ButtonLink to="/o/$org/applications/$id" params={{ org, id }}>
           Open the application
         </ButtonLink>
       </Group>

@@ -1,12 +1,13 @@
 import { Alert, Button, Group, List, Select, Stack } from "@mantine/core";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { RequestOf } from "../api/client.ts";
-import { useChange } from "../api/queries.ts";
+import { q, useChange, useFetched } from "../api/queries.ts";
 import { useScope } from "../api/scope.tsx";
 import { Can } from "../ui/can.tsx";
 import { DropZone } from "../ui/drop-zone.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { notifyDone } from "../ui/notify.ts";
 import type { ProjectFacts } from "../util/read-project.ts";
 import { formatBytes, formatCount } from "../util/units.ts";
 
@@ -32,11 +33,20 @@ export function UploadProject({ service, onUploaded }: UploadProjectProps) {
   const [isSending, setIsSending] = useState(false);
   const [bump, setBump] = useState<Bump>("patch");
   const upload = useUpload(service);
+  const most = useFetched(q("getConfiguration", {})).data?.limits.archiveBytes;
+  const reading = useRef<File | undefined>(undefined);
   const choose = (file: File | undefined) => {
     setChosen(null);
     setError(null);
     setUnreadable(null);
-    if (file !== undefined) read(file).then(setChosen, setUnreadable);
+    reading.current = file;
+    if (file === undefined) return;
+    // A larger file may be read for longer than the next one that is chosen.
+    const unlessReplaced =
+      <T,>(show: (read: T) => void) =>
+      (read: T) =>
+        reading.current === file ? show(read) : undefined;
+    read(file, most).then(unlessReplaced(setChosen), unlessReplaced(setUnreadable));
   };
   const send = () => {
     if (chosen === null) return;
@@ -100,7 +110,10 @@ function ChooseBump({ isOfExisting, bump, choose }: ChooseBumpProps) {
   );
 }
 
-async function read(file: File): Promise<Chosen> {
+/** @param most the largest file that the platform takes; undefined: not known yet, it will say so */
+async function read(file: File, most: number | undefined): Promise<Chosen> {
+  if (most !== undefined && file.size > most)
+    throw new Error(`It has ${formatBytes(file.size)}; the platform takes ${formatBytes(most)} at most.`);
   const archive = new Uint8Array(await file.arrayBuffer());
   const { readProject } = await import("../util/read-project.ts");
   return { archive, facts: await readProject(archive) };
@@ -117,7 +130,13 @@ function useUpload(service: UploadProjectProps["service"]) {
   return {
     run: async ({ archive, facts }: Chosen, bump: Bump) => {
       const { key } = service ?? (await find(facts));
-      const { version } = await createVersion.run({ params: { key }, query: { bump }, body: archive });
+      const { version, terminal } = await createVersion.run({
+        params: { key },
+        query: { bump },
+        body: archive,
+      });
+      // A build that has just begun has not ended: this one was there before.
+      if (terminal) notifyDone(`Nothing has changed: version ${version} has this content.`);
       return { key, version };
     },
   };

@@ -14,3 +14,8 @@ export function findCallable<One extends Subscription>(
     (one) => one.serviceKey === serviceKey && one.endpointUrl !== null && one.status !== "ENDED",
   );
 }
+
+/** The version that the endpoint URL names; undefined: none is live. */
+export function findNamedVersion({ endpointUrl }: Pick<Subscription, "endpointUrl">): string | undefined {
+  return endpointUrl?.split("/").at(-2);
+}

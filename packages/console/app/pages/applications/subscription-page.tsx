@@ -15,12 +15,13 @@ import { PageHeader } from "../../ui/page-header.tsx";
 import { Time } from "../../ui/time.tsx";
 import { describePrice, listLimits } from "../../util/plan-words.ts";
 import { describeUse } from "./plan-use.tsx";
+import { Programs } from "./programs.tsx";
 import { Ended, Standing } from "./standing.tsx";
 import { SubscriptionActions } from "./subscription-actions.tsx";
 
 const route = getRouteApi("/in/o/$org/applications/$id/subscriptions/$sid");
 
-/** One subscription: where to call, on which terms, and how much of them is used. */
+/** One subscription: where to call and how, on which terms, and how much of them is used. */
 export function SubscriptionPage() {
   const { org, id, sid } = route.useParams();
   const application = useLoaded(q("getApplication", { params: { id } }));
@@ -46,6 +47,7 @@ export function SubscriptionPage() {
         <Ended of={subscription} />
         <SubscriptionFacts of={subscription} />
         <Endpoints of={subscription} entry={entry} />
+        <Programs of={subscription} applicationName={application.name} />
       </Stack>
       <RoutedDialog title={`Change the subscription to ${serviceName}`} when={["edit", "terms"]}>
         {(close) => <ChangeSubscription subscription={subscription} entry={entry} close={close} />}
@@ -65,7 +67,7 @@ function SubscriptionFacts({ of: one }: { readonly of: Subscription }) {
             {serviceName}
           </AppLink>
         ) : (
-          `${serviceName}: it was withdrawn, and works here until the subscription is ended`
+          `${serviceName}: it was withdrawn, and works here until the subscription is removed or ended by the provider`
         ),
         Version: one.version ?? "the highest live one",
         Plan: plan === null ? "none is needed within the organisation" : <Terms of={plan} />,

@@ -8,6 +8,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
+import { findNamedVersion } from "../../util/subscriptions.ts";
 import { describeUse } from "./plan-use.tsx";
 import { Ended, Standing } from "./standing.tsx";
 import { TrySubscriptionForm } from "./try-subscription-form.tsx";
@@ -72,12 +73,12 @@ function Paused() {
 
 /** The version that is tried: the one that the endpoint URL names, or another one that is live. */
 function Versions({ of: subscription }: { readonly of: Subscription }) {
-  const { serviceKey: key, endpointUrl, isOffered } = subscription;
+  const { serviceKey: key, isOffered } = subscription;
   const { version: chosen } = route.useSearch();
   const setSearch = useSetSearch();
   const [started, setStarted] = useState<string | null>(null);
   const { data: entry } = useFetched(q("getMarketplaceEntry", { params: { key } }), { isActive: isOffered });
-  const named = endpointUrl?.split("/").at(-2);
+  const named = findNamedVersion(subscription);
   const version = chosen ?? named;
   if (version === undefined)
     return <EmptyState title="No live version">Nothing can be started until a version is live.</EmptyState>;
