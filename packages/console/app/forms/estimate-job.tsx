@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Paper, Text } from "@mantine/core";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { Backend } from "@platform/contract/quantum-api/backends";
 import { JOB_STATE_WORDS } from "@platform/contract/quantum-api/states";
 import { useText } from "../api/content.ts";
@@ -25,7 +25,12 @@ export function EstimateJob({ backend }: { readonly backend: Backend }) {
   const form = useFormContext();
   const start = useChange("createQuantumJob", { refresh: ["listExecutions", "countExecutions"] });
   const [asked, setAsked] = useState<Asked | null>(null);
-  for (const name of DECIDES) form.watch(name, () => setAsked(null));
+  const asking = useRef(0);
+  const forget = () => {
+    asking.current += 1;
+    setAsked(null);
+  };
+  for (const name of DECIDES) form.watch(name, forget);
   const ask = async (): Promise<Asked> => {
     const entered: unknown = withoutEmpty(form.getValues());
     const { max_cost: _most, name: _name, tags: _tags, ...job } = toBody(entered as EnteredJob, backend);
@@ -40,8 +45,11 @@ export function EstimateJob({ backend }: { readonly backend: Backend }) {
             size="xs"
             loading={start.isRunning}
             onClick={() => {
-              setAsked(null);
-              ask().then(setAsked, (error: unknown) => setAsked({ error }));
+              forget();
+              const mine = asking.current;
+              // An answer that comes after another change is of what was there before.
+              const show = (found: Asked) => (mine === asking.current ? setAsked(found) : undefined);
+              ask().then(show, (error: unknown) => show({ error }));
             }}
           >
             Check and estimate

@@ -3,9 +3,9 @@ import type { ButtonProps } from "@mantine/core";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import type { OperationId } from "../api/client.ts";
-import { notifyFailure } from "./notify.ts";
 import { Can } from "./can.tsx";
 import { Dialog } from "./dialog.tsx";
+import { useOnePress } from "./use-one-press.ts";
 
 interface ConfirmProps {
   /** The operation, which decides who may. */
@@ -62,20 +62,13 @@ interface QuestionProps {
 
 function Question({ label, typed, run, close, children }: QuestionProps) {
   const [given, setGiven] = useState("");
-  const [isRunning, setIsRunning] = useState(false);
+  const { isRunning, press } = useOnePress(() => run().then(close));
   const isTyped = typed === undefined || given === typed;
-  const confirm = () => {
-    if (isRunning || !isTyped) return;
-    setIsRunning(true);
-    run()
-      .then(close, notifyFailure)
-      .finally(() => setIsRunning(false));
-  };
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        confirm();
+        if (isTyped) press();
       }}
     >
       <Stack>

@@ -1,13 +1,12 @@
 import { Button } from "@mantine/core";
 import type { ButtonProps } from "@mantine/core";
-import { useState } from "react";
 import type { ReactNode } from "react";
 import type { RequestOf } from "../api/client.ts";
 import { saveContent } from "../api/content.ts";
 import type { ContentOperation } from "../api/content.ts";
 import { useScope } from "../api/scope.tsx";
 import { Can } from "./can.tsx";
-import { notifyFailure } from "./notify.ts";
+import { useOnePress } from "./use-one-press.ts";
 
 interface DownloadButtonProps<K extends ContentOperation> extends ButtonProps {
   /** What is asked, which decides who may. */
@@ -22,16 +21,10 @@ interface DownloadButtonProps<K extends ContentOperation> extends ButtonProps {
 export function DownloadButton<K extends ContentOperation>(props: DownloadButtonProps<K>) {
   const { op, request, fileName, children, ...button } = props;
   const scope = useScope();
-  const [isRunning, setIsRunning] = useState(false);
-  const download = () => {
-    setIsRunning(true);
-    saveContent(scope, op, request, fileName)
-      .catch(notifyFailure)
-      .finally(() => setIsRunning(false));
-  };
+  const { isRunning, press } = useOnePress(() => saveContent(scope, op, request, fileName));
   return (
     <Can op={op}>
-      <Button variant="default" {...button} loading={isRunning} onClick={download}>
+      <Button variant="default" {...button} loading={isRunning} onClick={press}>
         {children}
       </Button>
     </Can>

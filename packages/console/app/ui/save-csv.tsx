@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
-import { useState } from "react";
 import type { ItemOf, RequestOf } from "../api/client.ts";
 import { useReadAll } from "../api/queries.ts";
 import type { ListOperation } from "../api/queries.ts";
 import { toCsv } from "../util/csv.ts";
 import { formatCount } from "../util/units.ts";
-import { notifyDone, notifyFailure } from "./notify.ts";
+import { notifyDone } from "./notify.ts";
 import { saveText } from "./save.ts";
+import { useOnePress } from "./use-one-press.ts";
 
 /** Rows of one file. */
 const MOST_ROWS = 10_000;
@@ -30,9 +30,8 @@ export interface Table {
 
 /** Saves what the filter matches as a table, also what the page has not loaded. */
 export function SaveCsv<K extends ListOperation>({ op, request, what, toTable }: SaveCsvProps<K>) {
-  const [isRunning, setIsRunning] = useState(false);
   const readAll = useReadAll(op);
-  const save = async () => {
+  const { isRunning, press } = useOnePress(async () => {
     const { items, isWhole } = await readAll(request, MOST_ROWS);
     const { names, rows } = toTable(items);
     saveText(`${what.replaceAll(" ", "-")}.csv`, toCsv(names, rows), "text/csv;charset=utf-8");
@@ -41,18 +40,9 @@ export function SaveCsv<K extends ListOperation>({ op, request, what, toTable }:
         ? `${formatCount(items.length)} ${what} saved.`
         : `The first ${formatCount(items.length)} ${what} saved. There are more: choose a shorter period for them.`,
     );
-  };
+  });
   return (
-    <Button
-      variant="default"
-      loading={isRunning}
-      onClick={() => {
-        setIsRunning(true);
-        save()
-          .catch(notifyFailure)
-          .finally(() => setIsRunning(false));
-      }}
-    >
+    <Button variant="default" loading={isRunning} onClick={press}>
       Save as CSV
     </Button>
   );

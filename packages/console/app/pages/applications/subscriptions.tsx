@@ -90,7 +90,9 @@ function Service({ of: one }: { readonly of: Subscription }) {
         <Badge title="It starts nothing any more; its page says why.">Ended by the provider</Badge>
       )}
       {!isOffered && (
-        <Badge title="It takes no new subscriptions; this one works until it is removed, or ended by the provider.">Withdrawn</Badge>
+        <Badge title="It takes no new subscriptions; this one works until it is removed, or ended by the provider.">
+          Withdrawn
+        </Badge>
       )}
     </Group>
   );

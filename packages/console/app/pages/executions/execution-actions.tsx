@@ -5,7 +5,8 @@ import { useReadAll } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import type { Execution } from "../../execution/advice.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
-import { notifyDone, notifyFailure } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
+import { useOnePress } from "../../ui/use-one-press.ts";
 import { CancelExecution } from "./cancel-execution.tsx";
 import { ReplayLocally } from "./replay-locally.tsx";
 import { RunAgain } from "./run-again.tsx";
@@ -41,7 +42,7 @@ function CompareWithLast({ execution: { id, service } }: { readonly execution: E
   const { slug } = useOrganisation();
   const navigate = route.useNavigate();
   const readAll = useReadAll("listExecutions");
-  const compare = async () => {
+  const { isRunning, press } = useOnePress(async () => {
     const { items } = await readAll({ query: { serviceKey: service.key, status: ["SUCCEEDED"] } }, 1);
     const last = items.find(({ kind }) => kind !== "incoming");
     if (last === undefined) return notifyDone("None of this service has succeeded so far.");
@@ -50,9 +51,9 @@ function CompareWithLast({ execution: { id, service } }: { readonly execution: E
       params: { org: slug },
       search: { a: last.id, b: id },
     });
-  };
+  });
   return (
-    <Button variant="default" onClick={() => void compare().catch(notifyFailure)}>
+    <Button variant="default" loading={isRunning} onClick={press}>
       Compare with last success
     </Button>
   );

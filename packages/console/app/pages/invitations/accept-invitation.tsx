@@ -6,6 +6,7 @@ import { useScope } from "../../api/scope.tsx";
 import type { Me } from "../../api/scope.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { AppLink } from "../../ui/link.tsx";
+import { useOnePress } from "../../ui/use-one-press.ts";
 
 const route = getRouteApi("/invitations/$token");
 
@@ -31,6 +32,7 @@ export function AcceptInvitation({ me, organisationName }: AcceptInvitationProps
     // In the place of this page: Back does not lead to the used link.
     await router.navigate({ to: "/o/$org", params: { org: slug }, replace: true });
   };
+  const { isRunning: isJoining, press } = useOnePress(() => join().catch(setFailure));
   const leave = async () => {
     await signOut.run({});
     queries.clear();
@@ -42,7 +44,7 @@ export function AcceptInvitation({ me, organisationName }: AcceptInvitationProps
         You are signed in as <strong>{me.email}</strong>.
       </Text>
       {failure !== null && <Failure error={failure} />}
-      <Button loading={accept.isRunning} onClick={() => void join().catch(setFailure)}>
+      <Button loading={isJoining} onClick={press}>
         Accept
       </Button>
       <Button variant="default" loading={signOut.isRunning} onClick={() => void leave().catch(setFailure)}>
