@@ -9,6 +9,7 @@ import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import {
   callQuantum,
+  changeWhileEstimated,
   deployBackend,
   openQuantumSession,
   toCircuit,
@@ -93,24 +94,10 @@ test("a circuit is run from the page of its backend, which the palette finds, an
   await estimate.getByText("1 EUR").first().waitFor();
   await estimate.getByText("the circuit is not transpiled").waitFor();
   // What was estimated is what is sent: of anything else, there is none.
-  await dialog.getByLabel("Shots").fill("2001");
+  await dialog.getByLabel("Shots").fill("2002");
   await estimate.waitFor({ state: "hidden" });
-  const { promise: isChanged, resolve: change } = Promise.withResolvers<undefined>();
-  await page.route(/\/quantum\/jobs$/u, async (route) => {
-    await isChanged;
-    await route.continue();
-  });
-  const answered = page.waitForResponse(/\/quantum\/jobs$/u);
-  await dialog.getByRole("button", { name: "Check and estimate" }).click();
-  await dialog.getByLabel("Shots").fill("1999");
-  change(undefined);
-  await (await answered).finished();
-  await expect
-    .poll(() => dialog.getByRole("button", { name: "Check and estimate" }).getAttribute("data-loading"))
-    .toBeNull();
+  await changeWhileEstimated(dialog, 2001);
   expect(await estimate.count()).toBe(0);
-  await page.unroute(/\/quantum\/jobs$/u);
-  await dialog.getByLabel("Shots").fill("2001");
   await dialog.getByLabel("Costs at most").fill("0.5");
   await dialog.getByRole("button", { name: "Start the job" }).click();
   await dialog.getByText(/The job may cost up to 1.00035 EUR/u).waitFor();

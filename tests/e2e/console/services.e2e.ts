@@ -218,7 +218,8 @@ test("a file that is still being read when another one is chosen does not take i
   const { page, open } = await world.visit();
   // A disk that is slow with one of them.
   await page.addInitScript(() => {
-    const read = Blob.prototype.arrayBuffer;
+    const { value } = Object.getOwnPropertyDescriptor(Blob.prototype, "arrayBuffer") ?? {};
+    const read = value as (this: Blob) => Promise<ArrayBuffer>;
     Object.assign(globalThis, { reads: [] });
     Blob.prototype.arrayBuffer = async function (this: Blob) {
       const { reads } = globalThis as unknown as { reads: string[] };

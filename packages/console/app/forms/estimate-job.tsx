@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Paper, Text } from "@mantine/core";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import type { Backend } from "@platform/contract/quantum-api/backends";
 import { JOB_STATE_WORDS } from "@platform/contract/quantum-api/states";
 import { useText } from "../api/content.ts";
@@ -25,33 +25,28 @@ export function EstimateJob({ backend }: { readonly backend: Backend }) {
   const form = useFormContext();
   const start = useChange("createQuantumJob", { refresh: ["listExecutions", "countExecutions"] });
   const [asked, setAsked] = useState<Asked | null>(null);
-  const asking = useRef(0);
-  const forget = () => {
-    asking.current += 1;
-    setAsked(null);
+  for (const name of DECIDES) form.watch(name, () => setAsked(null));
+  const readDeciding = () => {
+    const { input, shots, input_params: params } = form.getValues() as Partial<EnteredJob>;
+    return JSON.stringify([input, shots, params]);
   };
-  for (const name of DECIDES) form.watch(name, forget);
-  const ask = async (): Promise<Asked> => {
+  const estimate = async (): Promise<Asked> => {
     const entered: unknown = withoutEmpty(form.getValues());
     const { max_cost: _most, name: _name, tags: _tags, ...job } = toBody(entered as EnteredJob, backend);
     return await start.run({ body: { ...job, dry_run: true }, idempotencyKey: createKey() });
+  };
+  const ask = async () => {
+    setAsked(null);
+    const before = readDeciding();
+    const found = await estimate().catch((error: unknown) => ({ error }));
+    // An answer that comes after a change is of what was there before.
+    if (readDeciding() === before) setAsked(found);
   };
   return (
     <>
       <Group gap="sm">
         <Can op="createQuantumJob">
-          <Button
-            variant="default"
-            size="xs"
-            loading={start.isRunning}
-            onClick={() => {
-              forget();
-              const mine = asking.current;
-              // An answer that comes after another change is of what was there before.
-              const show = (found: Asked) => (mine === asking.current ? setAsked(found) : undefined);
-              ask().then(show, (error: unknown) => show({ error }));
-            }}
-          >
+          <Button variant="default" size="xs" loading={start.isRunning} onClick={() => void ask()}>
             Check and estimate
           </Button>
         </Can>

@@ -1,3 +1,5 @@
+import type { Locator, Route } from "playwright-core";
+import { expect } from "vitest";
 import { expectOk, request } from "../../../../tools/platform-client.ts";
 import type { ConsoleWorld } from "./open-console.ts";
 
@@ -203,3 +205,18 @@ def sample(bqm, reads, generator):
         "variable_type": "BINARY",
     }
 `;
+
+/** Asks for an estimate, and changes the shots before it is answered. */
+export async function changeWhileEstimated(dialog: Locator, shots: number): Promise<void> {
+  const page = dialog.page();
+  const isJob = /\/quantum\/jobs$/u;
+  const held: Route[] = [];
+  await page.route(isJob, (route) => void held.push(route));
+  const ask = dialog.getByRole("button", { name: "Check and estimate" });
+  await ask.click();
+  await expect.poll(() => held.length).toBe(1);
+  await dialog.getByLabel("Shots").fill(String(shots));
+  await held[0]?.continue();
+  await expect.poll(() => ask.getAttribute("data-loading")).toBeNull();
+  await page.unroute(isJob);
+}
