@@ -19,6 +19,10 @@ const PRICED_PROGRAM = ECHO_PROGRAM.replace(
         return {"valid": True, "warnings": ["It is an echo."], "seconds": 2}
     if params.get("fails"):
         raise Refused()
+    if params.get("counts"):
+        return [{"counts": params["counts"]}]
+    if params.get("many"):
+        return [{"counts": {"0": 1}, "note": "x" * 40} for _ in range(params["many"])]
     time.sleep(params.get("sleeps", 0))`,
 );
 
@@ -111,6 +115,37 @@ test("numbers of the options reach the backend, and come back, with all of their
   }
 });
 
+/** The id of a job that has run with these options. */
+async function runFor(params: object): Promise<string> {
+  const { stderr } = await run("--params", JSON.stringify(params));
+  return /Job ([0-9a-f-]{36})/u.exec(stderr)?.[1] ?? "";
+}
+
+test("a result is had in one form, and what has none is said to", async () => {
+  const id = await runFor({ counts: { "01": 60, "00": 40 } });
+  const { code, stdout } = await quantum("result", id, "--normalized");
+  expect([code, JSON.parse(stdout)]).toEqual([
+    0,
+    { circuits: [{ name: null, index: [], shots: 100, counts: { "00": 40, "01": 60 } }] },
+  ]);
+  expect((await quantum("show", id)).stdout).toMatch(/State +COMPLETED\n[\s\S]*Cost +0\.3\d+ EUR/u);
+  const none = await quantum("result", await runFor({ echo: 1 }), "--normalized");
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("NO_NORMAL_FORM")]);
+});
+
+test("a list that is kept outside of the database is the result as it is, and counted as a small one", async () => {
+  const id = await runFor({ many: 20_000 });
+  const read = async (part: string) => {
+    const url = `${world.platform.apiUrl.replace(/\/api$/u, "")}/quantum/jobs/${id}/${part}`;
+    const headers = { authorization: `Bearer ${world.login.personalAccessToken}` };
+    return (await (await fetch(url, { headers })).json()) as unknown;
+  };
+  expect(await read("result")).toHaveLength(20_000);
+  expect(await read("result/normalized")).toMatchObject({
+    circuits: { length: 20_000, 19_999: { shots: 1, counts: { 0: 1 } } },
+  });
+});
+
 test("a job that has failed says why, and where its log is, when it is run and when it is asked for", async () => {
   const failed = await run("--params", '{"fails": true}');
   const id = /Job ([0-9a-f-]{36})/u.exec(failed.stderr)?.[1] ?? "";
@@ -120,6 +155,9 @@ test("a job that has failed says why, and where its log is, when it is run and w
     expect(stderr).toContain("error: FAILED: CIRCUIT_INVALID: The circuit has no end.");
     expect(stderr).toContain(`platform logs ${id}`);
   }
+  expect((await quantum("show", id)).stdout).toContain(
+    "State     FAILED: CIRCUIT_INVALID: The circuit has no end.",
+  );
   expect((await world.cli(world.directory, "logs", id)).code).toBe(0);
   expect(await quantum("cancel", id)).toMatchObject({
     code: 0,

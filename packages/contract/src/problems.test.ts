@@ -27,6 +27,7 @@ const PUBLISHED = [
   ["NOT_ACCEPTABLE", 406, false],
   ["REQUEST_TIMEOUT", 408, true],
   ["CONFLICT", 409, false],
+  ["NO_NORMAL_FORM", 409, false],
   ["IDEMPOTENCY_CONFLICT", 409, false],
   ["LAST_OWNER", 409, false],
   ["LINK_EXPIRED", 410, false],

@@ -94,6 +94,11 @@ export const PROBLEMS = {
     detail: "The request conflicts with the current state of the resource.",
     retryable: false,
   },
+  NO_NORMAL_FORM: {
+    status: 409,
+    detail: "The result or input has no normal form; read it as it is.",
+    retryable: false,
+  },
   IDEMPOTENCY_CONFLICT: {
     status: 409,
     detail: "This Idempotency-Key was used with another request; send a new key, or the first request.",

@@ -46,9 +46,11 @@ class QuantumApi:
         query = {"minQubits": min_qubits, "provider": provider}
         return BackendInfo.from_dict(self._get("/backends/least-busy", query))
 
-    def get_backend_part(self, backend_id: str, part: str) -> Any:
-        """`status`, `config` or `calibration` of a backend; None where it has none."""
-        return self._get(f"/backends/{_quote(backend_id)}/{part}")
+    def get_backend_part(
+        self, backend_id: str, part: str, query: Mapping[str, Any] | None = None
+    ) -> Any:
+        """`status`, `config`, `calibration` or its history of a backend; None: it has none."""
+        return self._get(f"/backends/{_quote(backend_id)}/{part}", query)
 
     def start_job(self, body: dict[str, Any], idempotency_key: str | None = None) -> JobInfo:
         """Starts a job, once, however often the request has to be sent."""
@@ -94,6 +96,10 @@ class QuantumApi:
         answer = self._http.send(Request("GET", _job_path(job_id, "result"), until=until))
         result: dict[str, Any] = answer.read_json()
         return result
+
+    def get_job_part(self, job_id: str, part: str) -> Any:
+        """`calibration`, `result/normalized` or the like of a job; None where it has none."""
+        return self._get(_job_path(job_id, part).removeprefix("/quantum"))
 
     def list_jobs(self, query: Mapping[str, Any]) -> tuple[list[JobInfo], bool]:
         """A page of jobs, newest first, and whether it is the last one."""

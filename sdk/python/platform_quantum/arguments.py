@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from .errors import InvalidProblemError
@@ -55,3 +56,8 @@ def read_tags(tags: Iterable[str] | None) -> list[str]:
     if isinstance(tags, str):
         raise InvalidProblemError(f"tags must be a list, such as [{tags!r}].")
     return list(tags or ())
+
+
+def format_time(moment: datetime) -> str:
+    """As the platform reads times; one without a zone is local time."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -85,6 +85,9 @@ class JobInfo:
     started_at: datetime | None
     ended_at: datetime | None
     queue_position: int | None
+    """Jobs before it; None: it does not wait, or it is not known."""
+    estimated_start: datetime | None
+    """When it is likely to begin; None: it does not wait, or too little is known."""
     failure: Failure | None
     raw: dict[str, Any] = field(repr=False)
 
@@ -102,6 +105,7 @@ class JobInfo:
             started_at=_read_time(raw.get("started_at")),
             ended_at=_read_time(raw.get("ended_at")),
             queue_position=raw.get("queue_position"),
+            estimated_start=_read_time(raw.get("estimated_start")),
             failure=read_failure(raw.get("error")),
             raw=raw,
         )

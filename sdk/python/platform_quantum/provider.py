@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .api import QuantumApi
-from .arguments import read_count, read_tags
+from .arguments import format_time, read_count, read_tags
 from .credentials import find_credentials
 from .errors import BackendNotFoundError
 from .needs import need
@@ -14,6 +13,7 @@ from .remote_job import RemoteJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
 
     from .models import BackendInfo, JobInfo
     from .qiskit.backend import PlatformBackend
@@ -97,7 +97,7 @@ class PlatformQuantumProvider:
             "backendId": backend,
             "status": status,
             "tag": None if tags is None else read_tags(tags),
-            "createdAfter": None if created_after is None else _format_time(created_after),
+            "createdAfter": None if created_after is None else format_time(created_after),
         }
         for count, info in enumerate(self._list_infos(query, most), 1):
             yield self._to_job(info)
@@ -135,7 +135,3 @@ class PlatformQuantumProvider:
         named = ", ".join(known[:_MAX_NAMED]) + (", ..." if len(known) > _MAX_NAMED else "")
         detail = f"There is no backend {backend_id!r}. There is: {named or 'none'}."
         return BackendNotFoundError(error.status, error.code, detail, error.request_id)
-
-
-def _format_time(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")

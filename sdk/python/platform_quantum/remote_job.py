@@ -98,17 +98,33 @@ class RemoteJob:
         """
         until = time.monotonic() + read_seconds("timeout", timeout)
         info = self.wait(timeout)
-        if info.status != "COMPLETED":
-            failure = self.failure() or Failure(info.status, "The platform gave no reason.")
-            is_cancelled = info.status == "CANCELLED"
-            error = JobCancelledError if is_cancelled else JobFailedError
-            raise error(self.id, failure.code, failure.detail)
+        self._require_completed(info)
         if self._raw_result is None:
             try:
                 self._raw_result = self._api.get_result(self.id, until)
             except OutOfTime as error:
                 raise JobTimeoutError(self.id, timeout or 0) from error
         return self._raw_result
+
+    def normal_result(self, timeout: float | None = None) -> dict[str, Any]:
+        """Waits for the end, and returns the result in one form, whatever SDK has sent the job.
+
+        `circuits`: of each one `counts` by its bits, `probabilities`, `amplitudes`, or `evs` and
+        `stds`; `samples` of an annealer. Nothing but Python is needed to read it.
+
+        :raises ApiError: NO_NORMAL_FORM: the backend has a form of its own, or it is too large
+        :raises JobFailedError: it has ended without a result
+        :raises JobCancelledError: it was cancelled
+        :raises JobTimeoutError: it has not ended within `timeout` seconds
+        """
+        self._require_completed(self.wait(timeout))
+        found: dict[str, Any] = self._api.get_job_part(self.id, "result/normalized")
+        return found
+
+    def calibration(self) -> dict[str, Any] | None:
+        """The calibration of the version of the backend that runs it; None: that has none."""
+        found: dict[str, Any] | None = self._api.get_job_part(self.id, "calibration")
+        return found
 
     def failure(self) -> Failure | None:
         """Why it has ended without a result; None while it goes on, and when it has one."""
@@ -125,3 +141,10 @@ class RemoteJob:
     def logs(self) -> list[LogLine]:
         """The lines of its log so far."""
         return self._api.read_log(self.id)
+
+    def _require_completed(self, info: JobInfo) -> None:
+        if info.status == "COMPLETED":
+            return
+        failure = self.failure() or Failure(info.status, "The platform gave no reason.")
+        error = JobCancelledError if info.status == "CANCELLED" else JobFailedError
+        raise error(self.id, failure.code, failure.detail)

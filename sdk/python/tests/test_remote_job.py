@@ -147,3 +147,27 @@ def test_times_are_utc() -> None:
     assert info.created_at == datetime(2026, 11, 28, 9, tzinfo=UTC)
     assert info.ended_at == datetime(2026, 11, 28, 9, 0, 1, 500_000, tzinfo=UTC)
     assert JobInfo.from_dict(describe_job("PENDING", created_at="soon")).created_at is None
+
+
+def test_a_result_is_had_in_one_form_without_a_library(
+    server: ScriptedServer, api: QuantumApi
+) -> None:
+    normal = {"circuits": [{"name": None, "index": [], "shots": 1, "counts": {"1": 1}}]}
+    server.on(f"{RESULT}/normalized", Answer(200, normal))
+    assert start(api, "COMPLETED").normal_result() == normal
+    failed = start(api, "FAILED", error={"code": "TIMEOUT", "detail": "It took too long."})
+    with pytest.raises(JobFailedError, match="too long"):
+        failed.normal_result()
+
+
+def test_a_job_knows_when_it_is_likely_to_begin_and_the_calibration_it_runs_on(
+    server: ScriptedServer, api: QuantumApi
+) -> None:
+    at = "2026-11-28 09:00:10"
+    server.on(STATE, Answer(200, describe_job("PENDING", estimated_start=at, queue_position=2)))
+    info = start(api).refresh()
+    assert info.estimated_start == datetime(2026, 11, 28, 9, 0, 10, tzinfo=UTC)
+    assert start(api, "COMPLETED").known.estimated_start is None
+    server.on(f"{STATE}/calibration", Answer(200, {"gates": []}), Answer(204))
+    assert start(api).calibration() == {"gates": []}
+    assert start(api).calibration() is None

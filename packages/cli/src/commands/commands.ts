@@ -67,6 +67,7 @@ import { resultCommand } from "./result.ts";
 import {
   cancelQuantumCommand,
   listQuantumJobsCommand,
+  showQuantumJobCommand,
   quantumResultCommand,
   runQuantumCommand,
 } from "./quantum.ts";
@@ -160,6 +161,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       unshareBackendCommand,
       runQuantumCommand,
       listQuantumJobsCommand,
+      showQuantumJobCommand,
       quantumResultCommand,
       cancelQuantumCommand,
       openQuantumSessionCommand,

@@ -173,6 +173,36 @@ export const listQuantumJobsCommand = defineCommand({
   },
 });
 
+/** `platform quantum show`: does not wait. */
+export const showQuantumJobCommand = defineCommand({
+  name: "quantum show",
+  summary: "Show the state of a quantum job",
+  description: [
+    "Its place in the queue, and when it is likely to begin, where that is known. Does not wait.",
+  ],
+  arguments: ID,
+  options: {},
+  examples: [{ command: "platform quantum show 0198c1de-7a53-7000-8000-000000000000", comment: "By its id" }],
+  run: async (context, { arguments: { id } }) => {
+    const { output } = context;
+    const { quantum } = await openSession(context);
+    const job = await quantum.getQuantumJob({ params: { id } });
+    output.print(`Job       ${job.id}  ${cleanText(job.name ?? "")}`.trimEnd());
+    output.print(`Backend   ${job.backend_id} ${job.backend_version}`);
+    output.print(`State     ${describeEnd(job)}`);
+    output.print(`Created   ${job.created_at}`);
+    for (const [word, value] of [
+      ["Waiting", job.queue_position === null ? null : `${job.queue_position} jobs before it`],
+      ["Begins", job.estimated_start === null ? null : `likely at ${job.estimated_start}`],
+      ["Started", job.started_at],
+      ["Ended", job.ended_at],
+      ["Cost", job.currency === null ? null : describeCost(job)],
+    ] as const)
+      if (value !== null) output.print(`${word.padEnd(9)} ${value}`);
+    return { json: job, succeeded: true };
+  },
+});
+
 /** `platform quantum result`: does not wait. */
 export const quantumResultCommand = defineCommand({
   name: "quantum result",
@@ -181,16 +211,30 @@ export const quantumResultCommand = defineCommand({
     "Counts, or with --json the job and its result. The exit code is 1 if the job did not complete.",
   ],
   arguments: ID,
-  options: {},
-  examples: [{ command: "platform quantum result 0198c1de-7a53-7000-8000-000000000000", comment: "Counts" }],
-  run: async (context, { arguments: { id } }) => {
+  options: {
+    normalized: {
+      kind: "flag",
+      description: "As JSON in one form, whatever SDK has sent the job",
+    },
+  },
+  examples: [
+    { command: "platform quantum result 0198c1de-7a53-7000-8000-000000000000", comment: "Counts" },
+    {
+      command: "platform quantum result 0198c1de-7a53-7000-8000-000000000000 --normalized",
+      comment: "Counts of any SDK's job",
+    },
+  ],
+  run: async (context, { arguments: { id }, options: { normalized } }) => {
     const session = await openSession(context);
     const job = await session.quantum.getQuantumJob({ params: { id } });
     if (!hasEnded(job))
       throw new UserError("RESULT_NOT_READY", `The job is ${job.status}: it has not ended.`, {
         hint: `Ask again later, or cancel it with 'platform quantum cancel ${id}'.`,
       });
-    return await printResult(context, session, job);
+    if (!normalized || job.status !== "COMPLETED") return await printResult(context, session, job);
+    const result = await session.quantum.getNormalQuantumJobResult({ params: { id } });
+    context.output.print(JSON.stringify(result, null, 2));
+    return { json: { job, result }, succeeded: true };
   },
 });
 

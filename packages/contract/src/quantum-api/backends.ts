@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { BACKEND_ID_PATTERN } from "../project.ts";
-import { JsonObject, Nullable, StringEnum } from "../schemas.ts";
+import { JsonObject, Nullable, StringEnum, Timestamp } from "../schemas.ts";
 import { BACKEND_TYPES, BackendDescriptionSchema, DocumentationSchema } from "./description.ts";
 import { BackendPriceSchema } from "./price.ts";
 
@@ -62,6 +62,29 @@ const StatusSchema = Type.Object(
     }),
   },
   { title: "BackendStatus", description: "The state of a backend at this moment" },
+);
+
+/** What a version of a backend has said of its qubits and gates. */
+const CalibrationSchema = Type.Object(
+  {
+    backend_version: Type.String({ description: "The version that has said so, MAJOR.MINOR.PATCH" }),
+    calibrated_at: Timestamp("When that version was made"),
+    retired_at: Nullable(Timestamp("When that version was retired"), {
+      description: "Null: it may still run jobs",
+    }),
+    calibration: JsonObject("As `describe` has returned it"),
+  },
+  { title: "BackendCalibration", description: "The calibration of a version of a backend" },
+);
+/** A calibration in the history of a backend. */
+export type BackendCalibration = Static<typeof CalibrationSchema>;
+
+const CalibrationsSchema = Type.Object(
+  {
+    content: Type.Array(CalibrationSchema, { description: "The newest first" }),
+    last: Type.Boolean({ description: "Whether there are no older ones that match" }),
+  },
+  { title: "BackendCalibrations", description: "Calibrations of a backend" },
 );
 
 const READS = {
@@ -140,11 +163,28 @@ export const BACKENDS_API = {
     path: "/backends/{backendId}/calibration",
     summary: "Get the calibration of a backend",
     description:
-      "Errors, durations and coherence of its qubits and gates, as it describes itself. 204: it has none.",
+      "Errors, durations and coherence of its qubits and gates, as it describes itself; with `effectiveAt`, as the version did that ran new jobs then. 204: it has none.",
+    query: Type.Object({
+      effectiveAt: Type.Optional(Timestamp("As of then; default: now")),
+    }),
     responses: {
       200: { description: "The calibration", schema: JsonObject("As `describe` has returned it") },
       204: { description: "The backend has none" },
     },
+  },
+  listBackendCalibrations: {
+    ...READS,
+    ...ONE,
+    path: "/backends/{backendId}/calibration-history",
+    summary: "List the calibrations of a backend",
+    description:
+      "Of all its versions that have one, the newest first: a calibration is what `describe` has returned when a version was built. 1 MB at most, but one at least; `end` with the last `calibrated_at` has the ones before. Of a backend that another organisation shares, from the version on that was the newest then.",
+    query: Type.Object({
+      start: Type.Optional(Timestamp("Only of versions that were made then or later")),
+      end: Type.Optional(Timestamp("Only of versions that were made before")),
+      size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "Default 20" })),
+    }),
+    responses: { 200: { description: "The calibrations", schema: CalibrationsSchema } },
   },
   getBackendConfig: {
     ...READS,

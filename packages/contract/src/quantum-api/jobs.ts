@@ -130,6 +130,10 @@ export const JobSchema = Type.Object(
     queue_position: Nullable(Type.Integer(), {
       description: "Jobs before it; null: it does not wait, or it is not known",
     }),
+    estimated_start: Nullable(Timestamp("When it is likely to begin"), {
+      description:
+        "By how long the last jobs of the same backend have run, and how many run at a time; null: it does not wait, too little is known, or it is shown in a list",
+    }),
     dry_run: Type.Boolean({ description: "Whether the backend only checks it: its result is an estimate" }),
     max_cost: Nullable(Amount("What it may cost at most, as sent"), {
       description: "Null: it may cost anything",

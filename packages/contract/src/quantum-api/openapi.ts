@@ -2,6 +2,7 @@ import { createOpenApi } from "../openapi.ts";
 import type { OpenApiDocument } from "../openapi.ts";
 import { BACKENDS_API } from "./backends.ts";
 import { BUDGETS_API } from "./budgets.ts";
+import { QUANTUM_JOB_PARTS_API } from "./job-parts.ts";
 import { QUANTUM_JOBS_API } from "./jobs.ts";
 import { SESSIONS_API } from "./sessions.ts";
 import { QUANTUM_API_PREFIX } from "./quantum-api.ts";
@@ -16,7 +17,11 @@ export function createQuantumOpenApi(): OpenApiDocument {
     server: { url: QUANTUM_API_PREFIX, description: "This platform" },
     groups: [
       { name: "Backends", description: "What runs quantum jobs", operations: BACKENDS_API },
-      { name: "Jobs", description: "Quantum jobs: executions of backends", operations: QUANTUM_JOBS_API },
+      {
+        name: "Jobs",
+        description: "Quantum jobs: executions of backends",
+        operations: { ...QUANTUM_JOBS_API, ...QUANTUM_JOB_PARTS_API },
+      },
       { name: "Sessions", description: "Jobs on one version of a backend", operations: SESSIONS_API },
       { name: "Budgets", description: "What quantum jobs of a month may cost", operations: BUDGETS_API },
     ],

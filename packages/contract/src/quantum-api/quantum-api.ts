@@ -1,5 +1,6 @@
 import { BACKENDS_API } from "./backends.ts";
 import { BUDGETS_API } from "./budgets.ts";
+import { QUANTUM_JOB_PARTS_API } from "./job-parts.ts";
 import { QUANTUM_JOBS_API } from "./jobs.ts";
 import { SERVICE_EXECUTIONS_API } from "./service-executions.ts";
 import { SESSIONS_API } from "./sessions.ts";
@@ -11,6 +12,7 @@ export const QUANTUM_API_PREFIX = "/quantum";
 export const QUANTUM_API = {
   ...BACKENDS_API,
   ...QUANTUM_JOBS_API,
+  ...QUANTUM_JOB_PARTS_API,
   ...SESSIONS_API,
   ...BUDGETS_API,
   ...SERVICE_EXECUTIONS_API,

@@ -1,7 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
+import type { ProjectKind } from "@platform/contract/project";
 import { createUuidV7 } from "../base/uuid.ts";
 import { SECOND } from "../base/time.ts";
+import { BACKEND_PRIORITY } from "../store/kinds.ts";
 import { mapRecords } from "../store/map-records.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { createRateMeter } from "./rate-meter.ts";
@@ -16,7 +18,11 @@ async function open(base: ExecutionStore = createMemoryStore()) {
   const ends = createRateMeter(() => clock.now);
   const waiting = createWaiting(base, { ends, now: () => clock.now, readTime: () => clock.time });
   const store = mapRecords(base, waiting.describe);
-  const start = async (ownerId = OWNER, versionId = "version"): Promise<string> => {
+  const start = async (
+    ownerId = OWNER,
+    versionId = "version",
+    more: { readonly priority?: number } = {},
+  ): Promise<string> => {
     const id = createUuidV7();
     await store.create({
       id,
@@ -26,6 +32,7 @@ async function open(base: ExecutionStore = createMemoryStore()) {
       timeoutSeconds: 60,
       body: Buffer.from("{}"),
       references: {},
+      ...more,
     });
     return id;
   };
@@ -54,9 +61,10 @@ async function open(base: ExecutionStore = createMemoryStore()) {
     start,
     readLater,
     readReason: async () => (await readLater())?.waiting?.reason,
-    report: (workerId: string, cpu: number, memory: number) =>
+    report: (workerId: string, cpu: number, memory: number, kind: ProjectKind = "service") =>
       store.report({
         workerId,
+        kind,
         capacity: { cpu, memory },
         free: { cpu: 0, memory: 0 },
         excludedVersionIds: [],
@@ -210,6 +218,17 @@ test("how long it waits is told by the rate at which executions end, where many 
   expect(record?.waiting?.estimateSeconds).toBeGreaterThan(15);
   expect(record?.waiting?.estimateSeconds).toBeLessThan(30);
   expect(record?.retryAfterSeconds).toBe(record?.waiting?.estimateSeconds);
+});
+
+test("a job of a backend is told nothing by the rate at which executions end: these are mostly services, which wait elsewhere", async () => {
+  const { clock, ends, report, start, readLater } = await open();
+  await report("of backends", 2, 8, "backend");
+  for (let count = 0; count < 100; count++) {
+    ends.add();
+    clock.now += SECOND / 2;
+  }
+  const job = await start(OWNER, "version", { priority: BACKEND_PRIORITY });
+  expect((await readLater(job))?.waiting).toEqual({ reason: "QUEUE", position: 0 });
 });
 
 test("else by how long the last runs of its version took, of this owner alone, and how many fit the workers", async () => {

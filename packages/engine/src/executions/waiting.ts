@@ -54,7 +54,7 @@ interface Situation {
   /** Of its kind. */
   readonly queue: readonly QueuePlace[] | null;
   readonly durations: Durations | null;
-  /** Ends a second; null: unknown, or so few that they say nothing. */
+  /** Ends a second; null: unknown, so few that they say nothing, or of a kind that has hardly a part in them. */
   readonly rate: number | null;
 }
 
@@ -84,7 +84,9 @@ export function createWaiting(
     queue: createGlimpse(() => surveyByKind(store), often),
     limits: createGlimpse(store.surveyLimits, often),
     durations: createDurations(store, now),
-    rate: () => {
+    rate: (kind) => {
+      // Most of what ends are services, and their queue is another one.
+      if (kind === "backend") return null;
       const perSecond = ends.isSettled() ? ends.perSecond() : 0;
       return perSecond >= TELLING_RATE ? perSecond : null;
     },
@@ -98,7 +100,7 @@ export function createWaiting(
         workers: reads.workers[kind](),
         queue: reads.queue()?.[kind] ?? null,
         durations: reads.durations(record),
-        rate: reads.rate(),
+        rate: reads.rate(kind),
       };
       if (record.status !== "PENDING") return describeRunning(record, situation, readTime());
       const { live } = record;
@@ -120,7 +122,7 @@ interface Reads {
   readonly queue: Glimpse<Readonly<Record<ProjectKind, readonly QueuePlace[]>>>;
   readonly limits: Glimpse<readonly LimitLine[]>;
   readonly durations: ReturnType<typeof createDurations>;
-  readonly rate: () => number | null;
+  readonly rate: (kind: ProjectKind) => number | null;
   readonly time: () => number;
 }
 
@@ -144,7 +146,7 @@ function createForesee({ workers, queue, limits, durations, rate, time }: Reads)
       if (limited !== null) return { waiting: limited, durations: known };
     }
     const wanted = { id: LAST_ID, resources, live: { ...place, isPausing: false } };
-    const situation = { workers: ofKind, queue: queues && queues[kind], durations: known, rate: rate() };
+    const situation = { workers: ofKind, queue: queues && queues[kind], durations: known, rate: rate(kind) };
     const waiting = explain(wanted, situation, time(), before);
     // Nothing is before it that would take the room.
     const isNext = hasRoom && waiting.position === 0;

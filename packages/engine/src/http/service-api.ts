@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { formatTimestamp, isFinal } from "@platform/contract/execution";
+import { isFinal } from "@platform/contract/execution";
 import { SERVICE_API } from "@platform/contract/service-api";
 import { Problem } from "@platform/contract/problems";
 import type { ByteRange } from "../base/byte-range.ts";
@@ -12,9 +12,9 @@ import type { ReceiptIssuer } from "../executions/receipt.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 import { frameResult } from "./large-result.ts";
 import { linkNext, parseListFilter } from "./paging.ts";
-import { mapEvents, readLastEventId, renderClosed, renderEvent } from "./event-stream.ts";
+import { mapEvents, readLastEventId } from "./event-stream.ts";
 import type { SentEvents } from "./event-stream.ts";
-import type { ExecutionEvent } from "../executions/followers.ts";
+import { renderExecutionEvent } from "./execution-events.ts";
 import { registerOperations } from "./pipeline.ts";
 import type { PipelineOptions } from "./pipeline.ts";
 import { toStatusRecord } from "./presenters.ts";
@@ -189,7 +189,7 @@ function createEventsHandler<C>({
       ...(areLogsShown && position !== undefined ? { logPosition: position } : {}),
     });
     const body: SentEvents<C> = {
-      events: mapEvents(events, (event) => renderExecutionEvent(event, render)),
+      events: mapEvents(events, (event) => renderExecutionEvent(event, (record) => render(record).body)),
       stop,
       requireStill: (known) => {
         // Of another subscription, since the first one has ended.
@@ -210,40 +210,6 @@ function mayReadLogs<C>(requireLogs: Tools<C>["requireLogs"], caller: C): boolea
   } catch {
     return false;
   }
-}
-
-function renderExecutionEvent(event: ExecutionEvent, render: Tools<unknown>["render"]): Uint8Array | string {
-  switch (event.type) {
-    case "state":
-      return renderEvent("state", render(event.record).body);
-    case "log":
-      return Buffer.concat([
-        Buffer.from(`id: ${event.position}\nevent: log\ndata: `),
-        event.lines,
-        Buffer.from("\n\n"),
-      ]);
-    case "progress":
-      return renderEvent("progress", JSON.stringify(toStatusRecord(event.record).progress ?? {}));
-    case "partial":
-      return renderPartial(event);
-    case "end":
-      return renderEvent("end", "{}");
-    case "closed":
-      return renderClosed(event.problem);
-    default:
-      return event satisfies never;
-  }
-}
-
-/** The checkpoint as it came of the run: without line breaks. */
-function renderPartial({
-  at,
-  bytes,
-  text,
-}: Extract<ExecutionEvent, { readonly type: "partial" }>): Uint8Array {
-  const head = `event: partial\ndata: {"at":"${formatTimestamp(at)}","bytes":${bytes}`;
-  if (text === null) return Buffer.from(`${head}}\n\n`);
-  return Buffer.concat([Buffer.from(`${head},"result":`), text, Buffer.from("}\n\n")]);
 }
 
 function describeFile({ results }: Executions, { name, hash, bytes }: StoredFile): SentContent {

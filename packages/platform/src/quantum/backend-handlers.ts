@@ -9,10 +9,13 @@ import { asNamed } from "./aliases.ts";
 
 const UNKNOWN_LOAD: BackendLoad = { waiting: 0, typicalWaitSeconds: null, isServed: false };
 
-/** Handlers of backends. */
+/** Handlers of backends but for their calibrations. */
 export function createBackendHandlers(
   backends: BackendStore,
-): OperationHandlers<typeof BACKENDS_API, PlatformCaller> {
+): Omit<
+  OperationHandlers<typeof BACKENDS_API, PlatformCaller>,
+  "getBackendCalibration" | "listBackendCalibrations"
+> {
   const readOne = async ({ organisationId }: PlatformCaller, id: string) => {
     const backend = await requireBackend(backends, organisationId, id);
     const loads = await backends.readLoad(organisationId, [backend.serviceKey]);
@@ -47,11 +50,6 @@ export function createBackendHandlers(
         queue_avg_time: Math.ceil(load.typicalWaitSeconds ?? 0),
       };
       return { status: 200, body };
-    },
-    getBackendCalibration: async ({ caller, params }) => {
-      const { description } = await requireBackend(backends, caller.organisationId, params.backendId);
-      if (description.calibration === undefined) return { status: 204 };
-      return { status: 200, body: description.calibration };
     },
     getBackendConfig: async ({ caller, params }) => {
       const { description } = await requireBackend(backends, caller.organisationId, params.backendId);

@@ -7,6 +7,7 @@ import type { BackendStore } from "../store/backends.ts";
 import type { HistoryStore } from "../store/history/history.ts";
 import type { QuantumBudgetStore } from "../store/quantum-budgets.ts";
 import type { QuantumCache } from "../store/quantum-cache.ts";
+import type { QuantumCalibrationStore } from "../store/quantum-calibrations.ts";
 import type { QuantumSessionStore } from "../store/quantum-sessions.ts";
 import type { QuantumJobStore } from "../store/quantum-jobs.ts";
 
@@ -15,6 +16,7 @@ export interface QuantumJobDeps {
   readonly backends: BackendStore;
   readonly quantumJobs: QuantumJobStore;
   readonly quantumBudgets: QuantumBudgetStore;
+  readonly quantumCalibrations: QuantumCalibrationStore;
   readonly quantumCache: QuantumCache;
   readonly quantumSessions: QuantumSessionStore;
   readonly executions: Executions;

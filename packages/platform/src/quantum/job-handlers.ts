@@ -2,7 +2,6 @@ import { Problem } from "@platform/contract/problems";
 import type { QUANTUM_JOBS_API } from "@platform/contract/quantum-api/jobs";
 import type { SERVICE_EXECUTIONS_API } from "@platform/contract/quantum-api/service-executions";
 import { scanJson } from "@platform/engine/executions/json-scan";
-import { frameResult } from "@platform/engine/http/large-result";
 import { answerContent } from "@platform/engine/http/send-content";
 import { linkNext } from "@platform/engine/http/paging";
 import { readParameter } from "@platform/engine/http/query";
@@ -14,8 +13,9 @@ import type { JobFacts } from "../store/quantum-jobs.ts";
 import { toEstimate } from "./estimate.ts";
 import type { QuantumJobDeps } from "./job-deps.ts";
 import { readInput } from "./job-request.ts";
-import { createKnownFacts } from "./known-facts.ts";
+import type { KnownFacts } from "./known-facts.ts";
 import { listJobs } from "./list-jobs.ts";
+import { createLargeLists } from "./large-lists.ts";
 import { createStart } from "./start-job.ts";
 import { waitAsKnown } from "./published-clients.ts";
 import { unwrapList } from "./published-jobs.ts";
@@ -23,10 +23,10 @@ import { toJobState, toQuantumJob } from "./job-view.ts";
 import { executionOf } from "./service-caller.ts";
 
 /** Handlers of quantum jobs: executions of backends that belong to the organisation itself. */
-export function createQuantumJobHandlers(deps: QuantumJobDeps): Handlers {
+export function createQuantumJobHandlers(deps: QuantumJobDeps, known: KnownFacts): Handlers {
   const { executions } = deps;
-  const known = createKnownFacts(deps.quantumJobs);
   const requireFacts = known.require;
+  const findContent = createLargeLists(executions.results);
   return {
     createQuantumJob: createStart(deps, known),
     ...createLists(deps),
@@ -44,14 +44,14 @@ export function createQuantumJobHandlers(deps: QuantumJobDeps): Handlers {
       const { id, owner, facts } = await requireFacts(caller, params.id);
       await waitAsPreferred(executions, { id, owner, http, reply });
       const { record, output } = await executions.result(id, owner.id);
-      if (output === null) return { status: 200, body: describeFailure(record) };
+      if (output === null) return { status: 200, body: JSON.stringify(describeFailure(record)) };
       if (facts.isDryRun === true) {
         const waiting = await countWaiting(deps, caller, facts);
         return { status: 200, body: JSON.stringify(toEstimate(output.result, facts, waiting)) };
       }
       const large = output.output?.result ?? null;
       if (large === null) return { status: 200, body: unwrapList(output.result) };
-      const content = frameResult(executions.results, large, WHOLE);
+      const content = await findContent(large);
       return (await answerContent(http, content, content.tag)) as OperationReply<
         (typeof QUANTUM_JOBS_API)["getQuantumJobResult"]
       >;
@@ -92,8 +92,8 @@ async function countWaiting(
 }
 
 /** Published clients read it for the reason. */
-function describeFailure({ failure }: ExecutionRecord): string {
-  return JSON.stringify(failure === null ? {} : { code: failure.code, detail: failure.detail });
+export function describeFailure({ failure }: Pick<ExecutionRecord, "failure">) {
+  return failure === null ? {} : { code: failure.code, detail: failure.detail };
 }
 
 /** `data` of a start body, byte by byte. */
@@ -102,10 +102,6 @@ function cutData(body: Uint8Array): Uint8Array {
   if (member === undefined) throw new Error("The body of a quantum job has no data.");
   return body.subarray(member.start, member.start + member.length);
 }
-
-const NOTHING = Buffer.alloc(0);
-/** Nothing stands around the result. */
-const WHOLE = { head: NOTHING, tail: NOTHING, isFlat: false };
 
 type Handlers = OperationHandlers<typeof QUANTUM_JOBS_API & typeof SERVICE_EXECUTIONS_API, PlatformCaller>;
 type Lists = Pick<Handlers, "listQuantumJobs" | "listServiceExecutionWorkloads">;

@@ -1,5 +1,6 @@
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import type { JobState, QuantumJob } from "@platform/contract/quantum-api/jobs";
+import { SECOND } from "@platform/engine/base/time";
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
 import { NEVER_BEGAN, findCost } from "../store/quantum-costs.ts";
 import type { JobFacts, JobFilter, JobRow } from "../store/quantum-jobs.ts";
@@ -39,8 +40,8 @@ export function toFilter(state: JobState): JobFilter {
 }
 
 /** A job as the quantum API has it. */
-export function toQuantumJob(shown: Shown, facts: JobFacts): QuantumJob {
-  const { id, status, createdAt, startedAt, endedAt, failure, waiting } = shown;
+export function toQuantumJob(shown: Shown, facts: JobFacts, now = Date.now()): QuantumJob {
+  const { id, status, createdAt, startedAt, endedAt, failure } = shown;
   const ran = startedAt === null || endedAt === null ? null : Math.max(0, endedAt - startedAt);
   return {
     id,
@@ -60,10 +61,19 @@ export function toQuantumJob(shown: Shown, facts: JobFacts): QuantumJob {
     started_at: startedAt === null ? null : formatTimestamp(startedAt),
     ended_at: endedAt === null ? null : formatTimestamp(endedAt),
     usage_time_millis: ran,
-    queue_position: status === "PENDING" ? (waiting?.position ?? null) : null,
+    ...describePlace(shown, now),
     ...describeRun(shown, facts),
     error: isFinal(status) && failure !== null ? { code: failure.code, detail: failure.detail } : null,
     log_url: `/quantum/jobs/${id}/log`,
+  };
+}
+
+/** Its place in the queue; null where nothing that was measured says so: nothing has run yet, or no worker runs such jobs. */
+function describePlace({ status, waiting }: Shown, now: number) {
+  const { position = null, estimateSeconds = null } = (status === "PENDING" ? waiting : undefined) ?? {};
+  return {
+    queue_position: position,
+    estimated_start: estimateSeconds === null ? null : formatTimestamp(now + estimateSeconds * SECOND),
   };
 }
 

@@ -6,6 +6,9 @@ import { scanJson } from "@platform/engine/executions/json-scan";
  * (`platform_quantum.backend.dialects`).
  */
 
+/** Options by which the order of bits in a result is known: they come first, so that they are kept. */
+const DECIDING: ReadonlySet<string> = new Set(["mode", "meas_map"]);
+
 const IONQ = "IONQ_CIRCUIT_V1";
 
 /** A job as it was sent, as far as it matters here. */
@@ -21,8 +24,10 @@ export function describeParams({
   input,
   input_params = {},
 }: SentJob): Readonly<Record<string, unknown>> {
-  if (input_format !== IONQ || !isRecord(input) || typeof input["qubits"] !== "number") return input_params;
-  return { qubits: String(input["qubits"]), ...input_params };
+  const deciding = Object.entries(input_params).filter(([name]) => DECIDING.has(name));
+  const params = { ...Object.fromEntries(deciding), ...input_params };
+  if (input_format !== IONQ || !isRecord(input) || typeof input["qubits"] !== "number") return params;
+  return { qubits: String(input["qubits"]), ...params };
 }
 
 const VALUE = Buffer.from('{"value":[');

@@ -11,6 +11,10 @@ import { createServiceCallers, executionOf, requireOpenToServices } from "./serv
 import type { ServiceCallerDeps } from "./service-caller.ts";
 import { createBackendHandlers } from "./backend-handlers.ts";
 import { createBudgetHandlers } from "./budget-handlers.ts";
+import { createCalibrationHandlers } from "./calibration-handlers.ts";
+import { createFollowJob } from "./follow-job.ts";
+import { createKnownFacts } from "./known-facts.ts";
+import { createNormalResult } from "./normal-result/handler.ts";
 import { createSessionHandlers } from "./session-handlers.ts";
 import { createQuantumJobHandlers } from "./job-handlers.ts";
 import type { QuantumJobDeps } from "./job-deps.ts";
@@ -66,6 +70,7 @@ export async function registerQuantumApi(
   { stages, ...given }: QuantumApiDeps,
 ): Promise<void> {
   const deps = { ...given, prefix: QUANTUM_API_PREFIX, searches: createFairGate(SEARCHES) };
+  const known = createKnownFacts(deps.quantumJobs);
   const document = createQuantumOpenApi();
   await registerDocs(app, { prefix: QUANTUM_API_PREFIX, openApi: () => document });
   await app.register(async (scope) => {
@@ -78,7 +83,10 @@ export async function registerQuantumApi(
       prefix: QUANTUM_API_PREFIX,
       handlers: {
         ...createBackendHandlers(deps.backends),
-        ...createQuantumJobHandlers(deps),
+        ...createQuantumJobHandlers(deps, known),
+        ...createCalibrationHandlers(deps, known),
+        ...createNormalResult(deps, known),
+        ...createFollowJob(deps.executions, known),
         ...createSessionHandlers(deps),
         ...createBudgetHandlers(deps.quantumBudgets),
       },

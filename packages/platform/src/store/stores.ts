@@ -28,6 +28,7 @@ import { createPlatformBackendStore } from "./platform-backends.ts";
 import { createPolicyStore } from "./policies.ts";
 import { createQuantumBudgetStore } from "./quantum-budgets.ts";
 import { createQuantumCache } from "./quantum-cache.ts";
+import { createQuantumCalibrationStore } from "./quantum-calibrations.ts";
 import { createQuantumJobStore } from "./quantum-jobs.ts";
 import { createQuantumSessionStore } from "./quantum-sessions.ts";
 import { createScheduleRunStore } from "./schedules/runs.ts";
@@ -69,6 +70,7 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     platformBackends: createPlatformBackendStore(database),
     quantumJobs: createQuantumJobStore(database),
     serviceExecutions: createServiceExecutionStore(given),
+    quantumCalibrations: createQuantumCalibrationStore(database),
     quantumCache: createQuantumCache(given),
     quantumSessions: createQuantumSessionStore(database),
     quantumBudgets: createQuantumBudgetStore(database),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from qiskit.circuit import QuantumCircuit
 from qiskit.providers import BackendV2, Options
 
-from ..arguments import read_count
+from ..arguments import format_time, read_count
 from ..errors import InvalidProblemError
 from ..estimate import Estimate
 from ..job_options import SETTABLE_OPTIONS, take_job_options
@@ -24,7 +24,7 @@ from .target import build_target
 from .transport import Chosen, choose_transport, encode_circuits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from qiskit.transpiler import Target
@@ -124,14 +124,32 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         return self._provider.api.get_backend_part(self.id, "status")
 
     def calibration(self, effective_at: datetime | None = None) -> dict[str, Any] | None:
-        """The calibration that its latest version has; None: it has none.
+        """Its calibration, at present or as of a time; None: the version had none.
 
-        :raises InvalidProblemError: that of another time is wanted: the platform keeps none
+        `effective_at` without a zone is local time.
         """
-        if effective_at is not None:
-            raise InvalidProblemError("The platform keeps no calibrations of earlier times.")
-        found: dict[str, Any] | None = self._provider.api.get_backend_part(self.id, "calibration")
+        query = {} if effective_at is None else {"effectiveAt": format_time(effective_at)}
+        found: dict[str, Any] | None = self._provider.api.get_backend_part(
+            self.id, "calibration", query
+        )
         return found
+
+    def calibration_history(
+        self, start: datetime | None = None, end: datetime | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """The calibrations of its versions, the newest first, fetched as they are asked for.
+
+        Each has `backend_version`, `calibrated_at`, `retired_at` and `calibration`. `start` and
+        `end`: of versions that were made then or later, and before.
+        """
+        query = {name: format_time(at) for name, at in (("start", start), ("end", end)) if at}
+        is_last = False
+        while not is_last:
+            page = self._provider.api.get_backend_part(self.id, "calibration-history", query)
+            yield from page["content"]
+            is_last = bool(page.get("last", True)) or not page["content"]
+            if not is_last:
+                query["end"] = page["content"][-1]["calibrated_at"]
 
     def configuration(self) -> SimpleNamespace:
         """What programs for Qiskit 0.x ask; new ones ask `target`."""

@@ -158,8 +158,16 @@ class PlatformJob(JobV1):  # type: ignore[misc, unused-ignore]
         self._remote.cancel()
 
     def queue_position(self) -> int | None:
-        """Its place in the queue, from 1; None when it does not wait."""
+        """Jobs before it; None when it does not wait, or it is not known."""
         return self._remote.refresh().queue_position
+
+    def estimated_start(self) -> datetime | None:
+        """When it is likely to begin, UTC; None when it does not wait, or too little is known."""
+        return self._remote.refresh().estimated_start
+
+    def calibration(self) -> dict[str, Any] | None:
+        """The calibration of the version of the backend that runs it; None: that has none."""
+        return self._remote.calibration()
 
     def logs(self) -> list[LogLine]:
         """The lines of its log so far, oldest first."""

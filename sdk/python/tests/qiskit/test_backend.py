@@ -7,6 +7,7 @@ import json
 import zlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -338,9 +339,33 @@ def test_a_backend_without_a_calibration_is_a_target_without_errors(
     server.on("GET /quantum/backends/sim.test/calibration", Answer(204))
     backend = open_backend(server, provider, connectivity={"graph": {"0": ["1"], "1": ["0"]}})
     assert backend.calibration() is None
-    with pytest.raises(InvalidProblemError, match="earlier"):
-        backend.calibration(datetime.now(UTC))
     assert backend.target["cx"][0, 1] is None
+
+
+def read_query(path: str) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(path).query)
+
+
+def test_calibrations_of_earlier_times_are_asked_for_as_of_then_and_page_by_page(
+    server: ScriptedServer, backend: PlatformBackend
+) -> None:
+    path = "/quantum/backends/sim.test/calibration"
+    server.on(f"GET {path}", Answer(200, {"gates": []}))
+    at = datetime(2026, 11, 28, 9, tzinfo=UTC)
+    assert backend.calibration(at) == {"gates": []}
+    assert read_query(server.asked[-1].path) == {"effectiveAt": ["2026-11-28 09:00:00"]}
+    newer = {"backend_version": "1.1.0", "calibrated_at": "2026-11-27 09:00:00"}
+    older = {"backend_version": "1.0.0", "calibrated_at": "2026-11-26 09:00:00"}
+    server.on(
+        f"GET {path}-history",
+        Answer(200, {"content": [newer], "last": False}),
+        Answer(200, {"content": [older], "last": True}),
+    )
+    assert list(backend.calibration_history(end=at)) == [newer, older]
+    assert [read_query(one.path) for one in server.asked[-2:]] == [
+        {"end": ["2026-11-28 09:00:00"]},
+        {"end": ["2026-11-27 09:00:00"]},
+    ]
 
 
 def test_a_fully_connected_circuit_keeps_its_width(backend: PlatformBackend) -> None:

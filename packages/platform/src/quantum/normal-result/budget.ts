@@ -1,0 +1,42 @@
+import { setImmediate } from "node:timers/promises";
+import { Problem } from "@platform/contract/problems";
+
+/** Of one answer, in characters: 100,000 outcomes of 64 bits each. */
+const MOST_CHARACTERS = 8_000_000;
+const MOST_OUTCOMES = 100_000;
+const MOST_SHOTS = 2_000_000;
+/** Shots that are counted before others are answered. */
+const STEP = 20_000;
+
+/** What one result may take. */
+export interface Budget {
+  /** An entry of the answer, with so many characters. @throws Problem NO_NORMAL_FORM */
+  readonly spend: (count: number, characters?: number) => void;
+  /** Shots that are to be counted. @throws Problem NO_NORMAL_FORM */
+  readonly spendShots: (count: number) => void;
+  /** Another shot was counted: now and then, it lets others be answered. */
+  readonly breathe: (shot: number) => Promise<void> | undefined;
+}
+
+/** A new one for each answer. */
+export function createBudget(): Budget {
+  let [entries, characters, shots] = [0, 0, 0];
+  return {
+    spend: (count, length = 0) => {
+      entries += count;
+      characters += count * length;
+      if (entries > MOST_OUTCOMES || characters > MOST_CHARACTERS)
+        throw refuseLarge(`more than ${MOST_OUTCOMES} outcomes, or many with many bits`);
+    },
+    spendShots: (count) => {
+      shots += count;
+      if (shots > MOST_SHOTS) throw refuseLarge(`more than ${MOST_SHOTS} shots`);
+    },
+    breathe: (shot) => (shot % STEP === STEP - 1 ? setImmediate() : undefined),
+  };
+}
+
+/** @param what it has, in words */
+export function refuseLarge(what: string): Problem {
+  return new Problem("NO_NORMAL_FORM", `The result has ${what}: read it as it is, and count there.`);
+}

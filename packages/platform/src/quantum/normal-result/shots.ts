@@ -1,0 +1,133 @@
+import { promisify } from "node:util";
+import { inflate } from "node:zlib";
+import type { NormalCircuit } from "@platform/contract/quantum-api/normal";
+import { MEGABYTE } from "@platform/engine/base/bytes";
+import { isRecord } from "@platform/engine/base/json";
+import { refuseLarge } from "./budget.ts";
+import type { Budget } from "./budget.ts";
+
+/** What each shot has measured, packed: a number of `bits` bits with the highest byte first. */
+interface Register {
+  readonly bits: number;
+  readonly bytes: Buffer;
+  readonly shape: readonly number[];
+}
+
+const MOST_BITS = 65_536;
+const MOST_SETS = 100_000;
+/** Of one register: inflated it is compared with its shots. */
+const MOST_INFLATED = 32 * MEGABYTE;
+const MOST_REGISTERS = 1_000;
+
+const inflateBytes = promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(inflate);
+
+/**
+ * The counts of a circuit, for each of its sets of parameters; null: its registers have not that form.
+ *
+ * @throws Problem NO_NORMAL_FORM for what is too large
+ */
+export async function countShots(
+  name: string | null,
+  given: readonly unknown[],
+  budget: Budget,
+): Promise<readonly NormalCircuit[] | null> {
+  if (given.length === 0 || given.length > MOST_REGISTERS) return null;
+  const registers: Register[] = [];
+  for (const one of given) {
+    const register = await readRegister(one);
+    if (register === null) return null;
+    registers.push(register);
+  }
+  const [first] = registers;
+  if (first === undefined) return null;
+  const sets = first.shape.reduce((product, size) => product * size, 1);
+  const rows = first.bytes.length / widthOf(first);
+  const isWhole = registers.every(
+    (one) => one.shape.join() === first.shape.join() && one.bytes.length / widthOf(one) === rows,
+  );
+  if (!isWhole || sets > MOST_SETS || rows % sets !== 0) return null;
+  budget.spendShots(rows * registers.length);
+  const shots = rows / sets;
+  const circuits: NormalCircuit[] = [];
+  for (let set = 0; set < sets; set++) {
+    const counts = await countRows(registers, { from: set * shots, to: (set + 1) * shots }, budget);
+    circuits.push({ name, index: [...placeOf(set, first.shape)], shots, counts });
+  }
+  return circuits;
+}
+
+const widthOf = ({ bits }: Pick<Register, "bits">): number => Math.ceil(bits / 8);
+
+async function readRegister(given: unknown): Promise<Register | null> {
+  if (!isRecord(given)) return null;
+  const { bits, samples, shape } = given;
+  if (typeof bits !== "number" || !Number.isInteger(bits) || bits < 1 || bits > MOST_BITS) return null;
+  if (typeof samples !== "string" || !Array.isArray(shape)) return null;
+  const sizes = shape as readonly unknown[];
+  if (!sizes.every((size) => Number.isInteger(size) && (size as number) > 0)) return null;
+  const bytes = await inflateSamples(samples);
+  if (bytes === null || bytes.length % widthOf({ bits }) !== 0) return null;
+  return { bits, bytes, shape: sizes as readonly number[] };
+}
+
+/** Null: they are no zlib. @throws Problem NO_NORMAL_FORM */
+async function inflateSamples(base64: string): Promise<Buffer | null> {
+  try {
+    return await inflateBytes(Buffer.from(base64, "base64"), { maxOutputLength: MOST_INFLATED });
+  } catch (error) {
+    if (error instanceof RangeError) throw refuseLarge(`more than ${MOST_INFLATED} bytes of shots`);
+    return null;
+  }
+}
+
+/** How often each outcome stands in these rows; the last register comes first. */
+async function countRows(
+  registers: readonly Register[],
+  { from, to }: { readonly from: number; readonly to: number },
+  budget: Budget,
+): Promise<Record<string, number>> {
+  const parts = registers.toReversed().map((register) => ({ ...register, width: widthOf(register) }));
+  const bits = parts.reduce((sum, part) => sum + part.bits, 0);
+  const found = new Map<string, number>();
+  for (let row = from; row < to; row++) {
+    let key = "";
+    for (const { bytes, width } of parts) key += bytes.toString("latin1", row * width, (row + 1) * width);
+    const known = found.get(key);
+    if (known === undefined) budget.spend(1, bits);
+    found.set(key, (known ?? 0) + 1);
+    await budget.breathe(row);
+  }
+  return toCounts(found, parts);
+}
+
+/** By bits, in their order. */
+function toCounts(
+  found: ReadonlyMap<string, number>,
+  parts: readonly { readonly bits: number; readonly width: number }[],
+): Record<string, number> {
+  const counts = [...found].map(([key, count]) => {
+    const bytes = Buffer.from(key, "latin1");
+    let at = 0;
+    const words = parts.map(({ bits, width }) => {
+      const word = [...bytes.subarray(at, (at += width))]
+        .map((byte) => byte.toString(2).padStart(8, "0"))
+        .join("");
+      return word.slice(word.length - bits);
+    });
+    return [words.join(""), count] as const;
+  });
+  return Object.fromEntries(counts.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Of a set among sets in this shape; the last index runs first. */
+function placeOf(set: number, shape: readonly number[]): readonly number[] {
+  let rest = set;
+  return shape
+    .toReversed()
+    .map((size) => {
+      const index = rest % size;
+      rest = Math.floor(rest / size);
+      return index;
+    })
+    .toReversed();
+}
