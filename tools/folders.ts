@@ -314,10 +314,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/store",
     "platform/access",
     "platform/api",
+    "engine/content",
     "platform/metering",
+    "platform/quantum/normal-result",
     "platform/store",
     "platform/store/history",
   ],
+  "platform/quantum/normal-result": ["engine/base", "platform/store"],
   "platform/console": ["engine/base", "engine/pages"],
   "platform/gateway": [
     "platform/feed",

@@ -138,7 +138,7 @@ test("a list that is kept outside of the database is the result as it is, and co
   const read = async (part: string) => {
     const url = `${world.platform.apiUrl.replace(/\/api$/u, "")}/quantum/jobs/${id}/${part}`;
     const headers = { authorization: `Bearer ${world.login.personalAccessToken}` };
-    return (await (await fetch(url, { headers })).json()) as unknown;
+    return await (await fetch(url, { headers })).json();
   };
   expect(await read("result")).toHaveLength(20_000);
   expect(await read("result/normalized")).toMatchObject({

@@ -76,8 +76,6 @@ const CalibrationSchema = Type.Object(
   },
   { title: "BackendCalibration", description: "The calibration of a version of a backend" },
 );
-/** A calibration in the history of a backend. */
-export type BackendCalibration = Static<typeof CalibrationSchema>;
 
 const CalibrationsSchema = Type.Object(
   {

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Static, TSchema } from "typebox";
-import { JsonObject, Nullable } from "../schemas.ts";
+import { Nullable } from "../schemas.ts";
 
 /** By texts of bits as Qiskit writes them: the first bit stands last, and registers are not set apart. */
 const byBits = <T extends TSchema>(value: T, description: string) =>
@@ -59,28 +59,3 @@ export const NormalResultSchema = Type.Object(
 );
 /** The result of a job in the normal form. */
 export type NormalResult = Static<typeof NormalResultSchema>;
-
-/** The input of a job in one form, whatever format it was sent in. */
-export const NormalInputSchema = Type.Object(
-  {
-    circuits: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            name: Nullable(Type.String(), { description: "Null: it has none" }),
-            format: Type.String({
-              description: "OPEN_QASM_V3; of what was sent as another OpenQASM, that one",
-            }),
-            text: Type.String({ description: "The circuit" }),
-          },
-          { title: "CircuitText", description: "A circuit as text" },
-        ),
-        { description: "Of a job of circuits, in its order" },
-      ),
-    ),
-    problem: Type.Optional(JsonObject("Of a job of an annealer: the model as dimod serializes it")),
-  },
-  { title: "NormalInput", description: "What a job runs, whatever format it was sent in" },
-);
-/** The input of a job in the normal form. */
-export type NormalInput = Static<typeof NormalInputSchema>;

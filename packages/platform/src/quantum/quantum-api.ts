@@ -14,7 +14,7 @@ import { createBudgetHandlers } from "./budget-handlers.ts";
 import { createCalibrationHandlers } from "./calibration-handlers.ts";
 import { createFollowJob } from "./follow-job.ts";
 import { createKnownFacts } from "./known-facts.ts";
-import { createNormalResult } from "./normal-result/handler.ts";
+import { createNormalResult } from "./normal-result-handler.ts";
 import { createSessionHandlers } from "./session-handlers.ts";
 import { createQuantumJobHandlers } from "./job-handlers.ts";
 import type { QuantumJobDeps } from "./job-deps.ts";

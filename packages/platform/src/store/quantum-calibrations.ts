@@ -6,7 +6,7 @@ import { lookUp } from "./executions/lookup.ts";
 import { IS_SHARED } from "./platform-backends.ts";
 
 /** A calibration: what `describe` has returned, as it is stored. */
-export type Calibration = Readonly<Record<string, unknown>>;
+type Calibration = Readonly<Record<string, unknown>>;
 
 /** The calibration of a version of a backend; times in milliseconds since the epoch. */
 export interface CalibrationRecord {
@@ -25,7 +25,7 @@ interface BackendKey {
 }
 
 /** Which calibrations; what is absent decides nothing. Milliseconds since the epoch. */
-export interface CalibrationFilter {
+interface CalibrationFilter {
   readonly start: number | undefined;
   /** Those of this moment are left out. */
   readonly end: number | undefined;

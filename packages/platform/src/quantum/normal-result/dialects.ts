@@ -39,7 +39,7 @@ function readOne(raw: Raw, sent: SentAs | null, budget: Budget): Found | null {
 }
 
 const keep = (bits: string): string => bits;
-const turn = (bits: string): string => [...bits].toReversed().join("");
+const turn = (bits: string): string => Array.from(bits).toReversed().join("");
 const BITS = /^[01]+$/u;
 
 function isCount(value: unknown): value is number {

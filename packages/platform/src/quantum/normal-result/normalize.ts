@@ -11,6 +11,9 @@ import { countShots } from "./shots.ts";
  * what is large is counted in steps, so that others are answered meanwhile.
  */
 
+/** As many as arrays of NumPy have at most. */
+const MOST_AXES = 64;
+
 /** How the job was sent, as far as it decides what its result means. */
 export type SentAs = Pick<JobFacts, "inputFormat" | "inputParams" | "shots">;
 
@@ -52,10 +55,18 @@ async function readPub(
   return [{ name, index: [], shots: null, evs, ...(stds === undefined ? {} : { stds }) }];
 }
 
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" || value === null;
+}
+
 /** A number, or lists of numbers; null stands for what is no number, such as an infinite one. */
 function areNumbers(value: unknown, budget: Budget): boolean {
   if (value === undefined) return false;
-  const flat = Array.isArray(value) ? (value as unknown[]).flat(Infinity) : [value];
-  budget.spend(flat.length);
-  return flat.every((one) => typeof one === "number" || one === null);
+  let level: readonly unknown[] = [value];
+  for (let axis = 0; level.length > 0; axis++) {
+    budget.spend(level.length);
+    if (axis > MOST_AXES || !level.every((one) => Array.isArray(one) || isNumber(one))) return false;
+    level = level.filter((one) => Array.isArray(one)).flat();
+  }
+  return true;
 }

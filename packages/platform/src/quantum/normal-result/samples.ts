@@ -41,7 +41,7 @@ function readValues(
 ): readonly number[] | null {
   if (row.length < (isPacked ? Math.ceil(count / WORD) : count)) return null;
   if (!row.every((word) => typeof word === "number")) return null;
-  const words = row as readonly number[];
+  const words: readonly number[] = row;
   if (!isPacked) return words.slice(0, count);
   return Array.from({ length: count }, (_, place) => {
     const word = words[Math.floor(place / WORD)] ?? 0;

@@ -4,12 +4,12 @@ import { MEGABYTE } from "@platform/engine/base/bytes";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { waitAsPreferred } from "@platform/engine/http/wait-as-preferred";
 import type { StoredResult } from "@platform/engine/store/execution-store";
-import type { PlatformCaller } from "../../api/caller.ts";
-import type { QuantumJobDeps } from "../job-deps.ts";
-import { describeFailure } from "../job-handlers.ts";
-import type { KnownFacts } from "../known-facts.ts";
-import { createBudget, refuseLarge } from "./budget.ts";
-import { normalizeResult } from "./normalize.ts";
+import type { PlatformCaller } from "../api/caller.ts";
+import type { QuantumJobDeps } from "./job-deps.ts";
+import { describeFailure } from "./job-handlers.ts";
+import type { KnownFacts } from "./known-facts.ts";
+import { createBudget, refuseLarge } from "./normal-result/budget.ts";
+import { normalizeResult } from "./normal-result/normalize.ts";
 
 const MOST_BYTES = 4 * MEGABYTE;
 
