@@ -30,6 +30,7 @@ from platform_quantum.backend import (
     Limits,
     check_nesting,
     gate_backend,
+    read_in_copy,
 )
 from platform_quantum.backend.braket_gates import TO_BRAKET
 
@@ -54,12 +55,34 @@ def refuse_file(*_arguments, **_options):
 
 # The interpreter would read `include`d files of this machine.
 interpreter.open = refuse_file
+find_range = interpreter.convert_range_def_to_range
+
+
+def find_bounded_range(definition):
+    """The interpreter makes a list of it, whatever a loop does with it."""
+    found = find_range(definition)
+    if found[LIMITS.operations :]:
+        detail = f"A loop has {LIMITS.operations:,} rounds at most."
+        raise BackendFailure("CIRCUIT_TOO_LARGE", detail)
+    return found
+
+
+interpreter.convert_range_def_to_range = find_bounded_range
 
 
 class BoundedContext(ProgramContext):
     """Counts operations while loops and gates are unrolled, before anything is simulated."""
 
     operations = 0
+    scopes = 0
+
+    def push_scope(self):
+        """Each round of a loop has a scope of its own, and so has each use of a gate."""
+        self.scopes += 1
+        if self.scopes > LIMITS.operations:
+            detail = f"The program has more than {LIMITS.operations:,} rounds of loops, or gates."
+            raise BackendFailure("CIRCUIT_TOO_LARGE", detail)
+        super().push_scope()
 
     def count(self):
         self.operations += 1
@@ -135,6 +158,11 @@ def simulate(program, method, seed):
     simulator = make_simulator(method, seed, program.source)
     # A name of a file would be read, and this is none.
     given = BraketProgram(source=program.source + "\n", inputs=program.inputs or None)
+    # What it computes of numbers is not interrupted by anything: 9 ** 9 ** 9.
+    read_in_copy(
+        lambda: make_simulator(method, seed, program.source).parse_program(given),
+        LIMITS.reading_seconds,
+    )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

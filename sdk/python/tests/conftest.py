@@ -35,6 +35,21 @@ def config_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """As on the platform, where a run has one thread: here a library may have begun others.
+
+    The folder has a file for each thread.
+    """
+    from platform_quantum.backend import trial
+
+    folder = tmp_path / "task"
+    folder.mkdir()
+    (folder / "1").touch()
+    monkeypatch.setattr(trial, "_TASKS", str(folder))
+    return folder
+
+
+@pytest.fixture
 def server() -> Iterator[ScriptedServer]:
     """A platform that answers as it is told."""
     server = ScriptedServer()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -178,6 +179,29 @@ def test_loops_are_unrolled_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> No
     few = BACKEND.Limits(operations=50)
     monkeypatch.setattr(BACKEND, "LIMITS", few)
     assert refuse(loop.format(last=60), shots=1) == "CIRCUIT_TOO_LARGE"
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        "for int i in [0:1000000000] { }",
+        "for int i in [0:9223372036854775807] { }",
+        "for int i in [0:9999] { for int j in [0:9999] { } }",
+    ],
+)
+def test_rounds_of_loops_that_do_nothing_are_counted(loops: str) -> None:
+    begin = time.process_time()
+    assert refuse(f"OPENQASM 3.0;\nqubit[1] q;\n{loops}\nx q[0];\n", shots=1) == "CIRCUIT_TOO_LARGE"
+    assert time.process_time() - begin < 30
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_number_that_takes_too_long_to_be_computed_ends_the_reading(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(BACKEND, "LIMITS", BACKEND.Limits(reading_seconds=1))
+    source = "OPENQASM 3.0;\nqubit[1] q;\nrz(9 ** 9 ** 9) q[0];\n"
+    assert refuse(source, shots=1) == "CIRCUIT_TOO_LARGE"
 
 
 def test_large_results_are_refused_before_they_are_computed() -> None:

@@ -87,6 +87,16 @@ def test_the_pinned_requirements_are_those_that_are_tested() -> None:
                 assert version(package) == pinned, line
 
 
+def test_loops_that_the_simulator_would_unroll_for_long_are_refused(statevector: ModuleType) -> None:
+    circuit = QuantumCircuit(1, 1)
+    with circuit.for_loop(range(65_284)):
+        circuit.rz(0.1, 0)
+    circuit.measure(0, 0)
+    with pytest.raises(BackendFailure, match="more than 20,000") as raised:
+        run_over_wire(statevector.run, make_data(circuit), shots=5)
+    assert raised.value.code == "CIRCUIT_TOO_LARGE"
+
+
 def test_equal_seeds_give_equal_shots(statevector: ModuleType, noisy: ModuleType) -> None:
     for backend in (statevector, noisy):
         one, same, other = [

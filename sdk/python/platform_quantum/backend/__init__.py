@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .options import Options
     from .registers import pack_memory
     from .simulate import check_memory, count_threads, read_shots
+    from .trial import read_in_copy
     from .vendor import VendorJob, external
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "foresee_states",
     "gate_backend",
     "pack_memory",
+    "read_in_copy",
     "read_shots",
 ]
 
@@ -58,6 +60,7 @@ _MODULES = {
     "foresee_states": "foresee",
     "gate_backend": "gate",
     "pack_memory": "registers",
+    "read_in_copy": "trial",
     "read_shots": "simulate",
 }
 

@@ -24,6 +24,7 @@ from .observables import estimate_pubs
 from .options import Options, read_options
 from .pubs import Pub, read_pubs
 from .registers import Output, describe_pub
+from .trial import read_in_copy
 from .unroll import Size
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class _Backend:
         ):
             detail = f"The primitive {str(primitive)[:50]!r} is not supported."
             raise BackendFailure(failures.INVALID_INPUT, detail)
-        pubs = read_pubs(data, options, self.limits, shots_range)
+        pubs = self._read(data, options, primitive)
         pubs = [self._prepare(pub, options, primitive) for pub in pubs]
         for pub in pubs:
             check_bindings(pub)
@@ -130,7 +131,22 @@ class _Backend:
                 listed = [count_pub(pub) for pub in listed]
         return {"pubs": listed, "metadata": self._tell(options, time.perf_counter() - started)}
 
-    def _prepare(self, pub: Pub, options: Options, primitive: str) -> Pub:
+    def _read(self, data: dict[str, Any], options: Options, primitive: str) -> list[Pub]:
+        """The circuits of a job, which a copy of this process has read and measured before."""
+        shots_range = self.profile.get("shots", DEFAULT_SHOTS)
+
+        def read() -> list[Pub]:
+            return read_pubs(data, options, self.limits, shots_range)
+
+        def measure() -> None:
+            for pub in read():
+                self._measure(pub, options, primitive)
+
+        read_in_copy(measure, self.limits.reading_seconds)
+        return read()
+
+    def _measure(self, pub: Pub, options: Options, primitive: str) -> Size:
+        """How large a circuit is, which is not too large."""
         circuit = pub.circuit
         if circuit.num_clbits == 0 and primitive == "sampler":
             detail = f"The circuit {pub.name!r} measures nothing."
@@ -143,9 +159,13 @@ class _Backend:
         if circuit.num_qubits > width:
             detail = f"The circuit {pub.name!r} has {circuit.num_qubits} qubits, there are {width}."
             raise BackendFailure(failures.TOO_MANY_QUBITS, detail)
-        size = Size(self.known, self.limits.operations)
+        size = Size(self.known, self.limits.operations, self.limits.looped)
         size.count(circuit)
-        if not size.is_basic:
+        return size
+
+    def _prepare(self, pub: Pub, options: Options, primitive: str) -> Pub:
+        circuit = pub.circuit
+        if not self._measure(pub, options, primitive).is_basic:
             circuit = self._unroll(circuit)
         if "check" in self.profile:
             self.profile["check"](circuit, options)
@@ -193,7 +213,7 @@ class _Backend:
             raise BackendFailure(failures.INVALID_INPUT, "This backend has no states to tell.")
         shots_range = self.profile.get("shots", DEFAULT_SHOTS)
         options = read_options({**params, "shots": shots_range[0]}, (), shots_range)
-        (pub, *others) = read_pubs(data, options, self.limits, shots_range)
+        (pub, *others) = self._read(data, options, "estimator")
         if others or pub.circuit.num_qubits > _MAX_STATE_QUBITS:
             detail = f"The state is told of one circuit with {_MAX_STATE_QUBITS} qubits at most."
             raise BackendFailure(failures.TOO_MANY_QUBITS, detail)

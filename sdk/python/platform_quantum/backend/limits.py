@@ -21,6 +21,10 @@ class Limits:
     """Of all circuits of a job in QPY, uncompressed: 1,000,000 operations have 56 MB."""
     operations: int = 1_000_000
     """Of a circuit, with gates of its own and loops unrolled."""
+    looped: int = 20_000
+    """Of these, the ones in loops. Aer unrolls loops one operation after the other, in 0.1 ms."""
+    reading_seconds: int = 120
+    """Of a processor, for all circuits of a job."""
     total_shots: int = 10_000_000
     """Of all circuits with all sets of parameters."""
     observable_terms: int = 100_000

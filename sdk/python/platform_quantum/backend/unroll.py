@@ -49,11 +49,16 @@ def _check_finite(instruction: Any) -> None:
 
 
 class Size:
-    """Counts operations; `known` are the names of those that the backend runs as they are."""
+    """Counts operations; `known` are the names of those that the backend runs as they are.
 
-    def __init__(self, known: Collection[str], limit: int) -> None:
+    `loop_limit` is how many may be in a loop with all its rounds; default: `limit`.
+    """
+
+    def __init__(self, known: Collection[str], limit: int, loop_limit: int | None = None) -> None:
         self._known = frozenset((*known, *_FREE))
         self._limit = limit
+        self._loop_limit = limit if loop_limit is None else loop_limit
+        self._looped = 0
         self._looked_at = 0
         self._by_definition: dict[int, tuple[Any, int]] = {}
         self._by_name: dict[str, int] = {}
@@ -115,9 +120,21 @@ class Size:
         if not isinstance(operation, ForLoopOp):
             return 1 + inside
         try:
-            return 1 + inside * len(operation.params[0])
+            rounds = len(operation.params[0])
         except OverflowError:  # a range of more than 2^63
-            return self._limit + 1
+            rounds = 2**63
+        # A round without operations takes its time as well.
+        return self._count_looped(max(1, inside) * rounds) + 1
+
+    def _count_looped(self, count: int) -> int:
+        self._looped += count
+        if self._looped > self._loop_limit:
+            detail = (
+                f"The loops of the circuit have more than {self._loop_limit:,} operations once "
+                "unrolled."
+            )
+            raise BackendFailure(CIRCUIT_TOO_LARGE, detail)
+        return count
 
     def _define(self, operation: Any) -> QuantumCircuit:
         try:

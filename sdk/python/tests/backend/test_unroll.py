@@ -123,6 +123,26 @@ def test_loops_in_loops_multiply() -> None:
     assert 10_000 <= count(circuit) <= 10_201
 
 
+def test_rounds_of_an_empty_loop_count() -> None:
+    circuit = QuantumCircuit(1)
+    with circuit.for_loop(range(2_000_000)):
+        pass
+    assert refuse(circuit) == "CIRCUIT_TOO_LARGE"
+
+
+def test_all_loops_together_have_a_limit_of_their_own() -> None:
+    circuit = QuantumCircuit(1)
+    for _ in range(50):
+        circuit.x(0)
+    for rounds in (6, 5):
+        with circuit.for_loop(range(rounds)):
+            circuit.x(0)
+    assert Size(KNOWN, 1_000, 11).count(circuit) == 63
+    with pytest.raises(BackendFailure, match="loops of the circuit have more than 10") as raised:
+        Size(KNOWN, 1_000, 10).count(circuit)
+    assert raised.value.code == "CIRCUIT_TOO_LARGE"
+
+
 def test_a_loop_of_openqasm_3_counts() -> None:
     text = "OPENQASM 3.0; include 'stdgates.inc'; qubit q; for uint i in [0:999999999] { x q; }"
     assert refuse(qasm3.loads(text)) == "CIRCUIT_TOO_LARGE"
