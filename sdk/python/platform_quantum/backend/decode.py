@@ -47,6 +47,8 @@ _TABLE_FROM = 16
 """The version from which a table says where the circuit begins."""
 _MAX_NESTING = 200
 """Of brackets in OpenQASM: 50,000 take the parser of OpenQASM 3 a minute and a half."""
+_UNREAD = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"\n]*"', re.DOTALL)
+"""Comments and strings of OpenQASM: a bracket in them closes none."""
 _PANIC = "PanicException"
 
 
@@ -136,7 +138,7 @@ def check_nesting(text: str) -> None:
     :raises BackendFailure: CIRCUIT_TOO_LARGE
     """
     depth = 0
-    for bracket in re.findall(r"[][(){}]", text):
+    for bracket in re.findall(r"[][(){}]", _UNREAD.sub(" ", text)):
         depth += 1 if bracket in "([{" else -1
         if depth > _MAX_NESTING:
             detail = f"The circuit has brackets within brackets, more than {_MAX_NESTING}."

@@ -201,6 +201,19 @@ def test_deep_nesting_is_refused_before_it_is_read() -> None:
     assert time.perf_counter() - begin < 1
 
 
+@pytest.mark.parametrize("hidden", ["(/*)*/", "(//)\n", '(")"'])
+def test_brackets_of_comments_and_strings_close_none(hidden: str) -> None:
+    begin = time.perf_counter()
+    assert refuse(f"OPENQASM 3.0; qubit q; rz({hidden * 20_000}1", QASM3).code == "CIRCUIT_TOO_LARGE"
+    assert time.perf_counter() - begin < 1
+
+
+def test_brackets_of_comments_nest_nothing() -> None:
+    frowns = ":( " * 300
+    text = f"OPENQASM 3.0; // {frowns}\n/* {frowns}\n{frowns} */ bit[2] c; // {frowns}"
+    assert decode(text, QASM3).num_clbits == 2
+
+
 HEAD3 = 'OPENQASM 3.0; include "stdgates.inc";'
 
 
