@@ -87,7 +87,9 @@ def test_the_pinned_requirements_are_those_that_are_tested() -> None:
                 assert version(package) == pinned, line
 
 
-def test_loops_that_the_simulator_would_unroll_for_long_are_refused(statevector: ModuleType) -> None:
+def test_loops_that_the_simulator_would_unroll_for_long_are_refused(
+    statevector: ModuleType,
+) -> None:
     circuit = QuantumCircuit(1, 1)
     with circuit.for_loop(range(65_284)):
         circuit.rz(0.1, 0)

@@ -204,7 +204,9 @@ def test_deep_nesting_is_refused_before_it_is_read() -> None:
 @pytest.mark.parametrize("hidden", ["(/*)*/", "(//)\n", '(")"'])
 def test_brackets_of_comments_and_strings_close_none(hidden: str) -> None:
     begin = time.perf_counter()
-    assert refuse(f"OPENQASM 3.0; qubit q; rz({hidden * 20_000}1", QASM3).code == "CIRCUIT_TOO_LARGE"
+    assert (
+        refuse(f"OPENQASM 3.0; qubit q; rz({hidden * 20_000}1", QASM3).code == "CIRCUIT_TOO_LARGE"
+    )
     assert time.perf_counter() - begin < 1
 
 
