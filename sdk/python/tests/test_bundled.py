@@ -263,7 +263,8 @@ def test_a_dry_run_says_how_long_a_job_would_take(statevector: ModuleType) -> No
     run_over_wire(statevector.run, data, shots=1000)
     took = time.process_time() - since
     assert told["valid"] is True
-    assert took / 8 < told["seconds"] < took * 8
+    # Roughly: a machine with other work takes ten times as long as an idle one.
+    assert took / 30 < told["seconds"] < took * 30
 
 
 def test_a_dry_run_counts_all_circuits_values_and_shots(statevector: ModuleType) -> None:
