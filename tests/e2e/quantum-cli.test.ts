@@ -71,6 +71,18 @@ test("what a job would cost is said without running it, and what it has cost whe
 
 const budgets = (...words: string[]) => world.cli(world.directory, "budgets", ...words);
 
+test("jobs are found by name and time", async () => {
+  expect((await run("--name", "of yesterday")).code).toBe(0);
+  const find = async (...words: string[]) =>
+    (await world.cli(world.directory, "quantum", "jobs", "--name", "yesterday", ...words)).stdout;
+  const now = "2026-01-01 00:00:00";
+  expect(await find("--after", now)).toContain("of yesterday");
+  expect(await find("--before", now)).toContain("No quantum jobs that match");
+  expect(await find("--session", "0198c1de-7a53-7000-8000-000000000000")).toContain("No quantum jobs");
+  const wrong = await world.cli(world.directory, "quantum", "jobs", "--after", "yesterday");
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("createdAfter")]);
+});
+
 test("a budget is set, holds a job back that may cost more than is left, and is removed", async () => {
   expect((await budgets()).stdout).toContain("No budgets");
   expect((await budgets("put", "EUR", "0.5")).stdout).toMatch(/EUR +\d{4}-\d\d +0\.5 +0 +0 +0\.5/u);

@@ -8,6 +8,7 @@ import { buildJobBody } from "../quantum/job-body.ts";
 import { describeEnd, printResult } from "../quantum/print-result.ts";
 import { readCircuit } from "../quantum/read-circuit.ts";
 import { describeNextSteps, hasEnded, waitForQuantumJob } from "../quantum/wait-for-job.ts";
+import { FILTER_OPTIONS } from "./execution-filter.ts";
 
 const MOST_SHOTS = 1_000_000_000;
 /** How long a cancellation is waited for: a vendor has 15 seconds for it. */
@@ -122,6 +123,10 @@ export const listQuantumJobsCommand = defineCommand({
       choices: JOB_STATES,
     },
     tag: { kind: "text", placeholder: "tag", description: "Only those with this tag" },
+    name: { kind: "text", placeholder: "text", description: "Only those with this text in their name" },
+    session: { kind: "text", placeholder: "id", description: "Only those of this session" },
+    after: FILTER_OPTIONS.after,
+    before: FILTER_OPTIONS.before,
     limit: {
       kind: "number",
       placeholder: "count",
@@ -141,8 +146,15 @@ export const listQuantumJobsCommand = defineCommand({
       isInteger: true,
     },
   },
-  examples: [{ command: "platform quantum jobs --status FAILED", comment: "What failed" }],
-  run: async (context, { options: { backend, status, tag, limit, page } }) => {
+  examples: [
+    { command: "platform quantum jobs --status FAILED", comment: "What failed" },
+    {
+      command: 'platform quantum jobs --after "2026-11-28 00:00:00" --before "2026-11-29 00:00:00"',
+      comment: "Those of a day",
+    },
+  ],
+  run: async (context, { options }) => {
+    const { backend, status, tag, name, session, after, before, limit, page } = options;
     const { quantum } = await openSession(context);
     const state = JOB_STATES.find((known) => known === status);
     const found = await quantum.listQuantumJobs({
@@ -152,6 +164,10 @@ export const listQuantumJobsCommand = defineCommand({
         ...(backend === undefined ? {} : { backendId: backend }),
         ...(state === undefined ? {} : { status: state }),
         ...(tag === undefined ? {} : { tag: [tag] }),
+        ...(name === undefined ? {} : { name }),
+        ...(session === undefined ? {} : { sessionId: session }),
+        ...(after === undefined ? {} : { createdAfter: after }),
+        ...(before === undefined ? {} : { createdBefore: before }),
       },
     });
     context.output.printTable(
