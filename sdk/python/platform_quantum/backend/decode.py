@@ -47,7 +47,7 @@ _TABLE_FROM = 16
 """The version from which a table says where the circuit begins."""
 _MAX_NESTING = 200
 """Of brackets in OpenQASM: 50,000 take the parser of OpenQASM 3 a minute and a half."""
-_UNREAD = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"\n]*"', re.DOTALL)
+_UNREAD = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"[^"\n]*"', re.DOTALL)
 """Comments and strings of OpenQASM: a bracket in them closes none."""
 _PANIC = "PanicException"
 

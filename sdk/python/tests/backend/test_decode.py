@@ -210,6 +210,12 @@ def test_brackets_of_comments_and_strings_close_none(hidden: str) -> None:
     assert time.perf_counter() - begin < 1
 
 
+def test_comments_that_are_not_closed_are_looked_through_once() -> None:
+    begin = time.perf_counter()
+    assert refuse("OPENQASM 3.0; " + "/* " * 300_000, QASM3).code == "CIRCUIT_INVALID"
+    assert time.perf_counter() - begin < 10
+
+
 def test_brackets_of_comments_nest_nothing() -> None:
     frowns = ":( " * 300
     text = f"OPENQASM 3.0; // {frowns}\n/* {frowns}\n{frowns} */ bit[2] c; // {frowns}"

@@ -1,10 +1,15 @@
 import { setImmediate } from "node:timers/promises";
 import { Problem } from "@platform/contract/problems";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 
 /** Of one answer, in characters: 100,000 outcomes of 64 bits each. */
 const MOST_CHARACTERS = 8_000_000;
 const MOST_OUTCOMES = 100_000;
 const MOST_SHOTS = 2_000_000;
+/** Of all shots together, unpacked. */
+const MOST_BYTES = 32 * MEGABYTE;
+/** As many as arrays of NumPy have at most. */
+export const MOST_AXES = 64;
 /** Shots that are counted before others are answered. */
 const STEP = 20_000;
 
@@ -12,6 +17,10 @@ const STEP = 20_000;
 export interface Budget {
   /** An entry of the answer, with so many characters. @throws Problem NO_NORMAL_FORM */
   readonly spend: (count: number, characters?: number) => void;
+  /** How many bytes of shots may still be unpacked. */
+  readonly bytesLeft: () => number;
+  /** Bytes of shots that were unpacked. */
+  readonly spendBytes: (count: number) => void;
   /** Shots that are to be counted. @throws Problem NO_NORMAL_FORM */
   readonly spendShots: (count: number) => void;
   /** Another shot was counted: now and then, it lets others be answered. */
@@ -20,13 +29,17 @@ export interface Budget {
 
 /** A new one for each answer. */
 export function createBudget(): Budget {
-  let [entries, characters, shots] = [0, 0, 0];
+  let [entries, characters, shots, bytes] = [0, 0, 0, 0];
   return {
     spend: (count, length = 0) => {
       entries += count;
       characters += count * length;
       if (entries > MOST_OUTCOMES || characters > MOST_CHARACTERS)
         throw refuseLarge(`more than ${MOST_OUTCOMES} outcomes, or many with many bits`);
+    },
+    bytesLeft: () => MOST_BYTES - bytes,
+    spendBytes: (count) => {
+      bytes += count;
     },
     spendShots: (count) => {
       shots += count;

@@ -10,26 +10,29 @@ import type { SentAs } from "./normalize.ts";
 type Found = Pick<NormalCircuit, "shots" | "counts" | "probabilities" | "amplitudes">;
 
 /** The circuits of a result; null: it is none of these. `sent` null: the backend's own form, of which the bits have the normal order. */
-export function readDialect(
+export async function readDialect(
   result: unknown,
   sent: SentAs | null,
   budget: Budget,
-): readonly NormalCircuit[] | null {
+): Promise<readonly NormalCircuit[] | null> {
   const listed = isRecord(result) ? (result["results"] ?? result["value"] ?? [result]) : result;
   if (!Array.isArray(listed)) return null;
-  const found = (listed as readonly unknown[]).map((one) =>
-    isRecord(one) ? readOne(one, sent, budget) : null,
-  );
-  const whole = found.filter((one) => one !== null);
-  return whole.length === found.length ? whole.map((one) => ({ name: null, index: [], ...one })) : null;
+  budget.spend(listed.length);
+  const circuits: NormalCircuit[] = [];
+  for (const one of listed as readonly unknown[]) {
+    const found = isRecord(one) ? await readOne(one, sent, budget) : null;
+    if (found === null) return null;
+    circuits.push({ name: null, index: [], ...found });
+  }
+  return circuits;
 }
 
 type Raw = Readonly<Record<string, unknown>>;
 
-function readOne(raw: Raw, sent: SentAs | null, budget: Budget): Found | null {
+async function readOne(raw: Raw, sent: SentAs | null, budget: Budget): Promise<Found | null> {
   if (raw["histogram"] !== undefined)
     return sent === null ? null : readHistogram(raw["histogram"], sent, budget);
-  if (raw["measurements"] !== undefined) return readMeasurements(raw["measurements"], budget);
+  if (raw["measurements"] !== undefined) return await readMeasurements(raw["measurements"], budget);
   // One of the two SDKs that send OpenQASM 2 names a mode, and has the first bit first.
   const order = sent !== null && Object.hasOwn(sent.inputParams, "mode") ? turn : keep;
   if (raw["counts"] !== undefined) return readCounts(raw["counts"], order, budget);
@@ -102,18 +105,23 @@ function toWholeCounts(shares: readonly (readonly [string, number])[], shots: nu
 }
 
 /** Braket's: the bits of each shot, the first qubit first. */
-function readMeasurements(given: unknown, budget: Budget): Found | null {
+async function readMeasurements(given: unknown, budget: Budget): Promise<Found | null> {
   if (!Array.isArray(given) || given.length === 0) return null;
   budget.spendShots(given.length);
   const counts = new Map<string, number>();
-  for (const shot of given as readonly unknown[]) {
-    if (!Array.isArray(shot)) return null;
+  for (const [at, shot] of (given as readonly unknown[]).entries()) {
+    // Before they are joined: lists within lists may be deeper than can be.
+    if (!Array.isArray(shot) || shot.length === 0 || !shot.every(isBit)) return null;
     const bits = turn(shot.join(""));
-    if (!BITS.test(bits) || bits.length !== shot.length) return null;
     if (!counts.has(bits)) budget.spend(1, bits.length);
     counts.set(bits, (counts.get(bits) ?? 0) + 1);
+    await budget.breathe(at);
   }
   return { shots: given.length, counts: Object.fromEntries(sort(counts)) };
+}
+
+function isBit(value: unknown): boolean {
+  return value === 0 || value === 1;
 }
 
 function isAmplitude(value: unknown): value is [number, number] {

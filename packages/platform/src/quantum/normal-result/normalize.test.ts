@@ -21,6 +21,13 @@ const register = (bits: number, bytes: readonly number[], more: object = {}) => 
 
 const circuit = (more: object) => ({ circuits: [{ name: null, index: [], ...more }] });
 
+/** Lists within lists, as JSON.parse takes them: whoever descends by recursion falls. */
+const DEEP = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as unknown;
+const AXES = Array<number>(65).fill(1);
+/** 20 MB of shots in a few kilobytes, each with 65,536 bits. */
+const WIDE = register(65_536, Array<number>(20 * 1024 * 1024).fill(0));
+const EMPTY = { registers: [register(1, [], { shape: [60_000] })] };
+
 test("shots are counted by their bits, the first one last, also where a byte is not enough", async () => {
   expect(await normalize({ pubs: [{ name: "ghz", registers: [register(3, [1, 6, 1])] }] })).toEqual({
     circuits: [{ name: "ghz", index: [], shots: 3, counts: { "001": 2, "110": 1 } }],
@@ -148,6 +155,19 @@ test.each<readonly [string, unknown]>([
   ["measurements of anything", { measurements: [["a"]] }],
   ["a histogram of nobody's circuit", { histogram: { 1: 1 } }],
   ["a sample set without samples", { sampleset: { vectors: {} } }],
+  ["measurements as deep as it is long", { measurements: [[DEEP]] }],
+  [
+    "labels as deep as it is long",
+    {
+      sampleset: {
+        variable_labels: [DEEP],
+        sample_data: { data: [[1]] },
+        vectors: { energy: { data: [0] } },
+      },
+    },
+  ],
+  ["values as deep as it is long", { pubs: [{ evs: DEEP }] }],
+  ["shots in more axes than arrays have", { pubs: [{ registers: [register(1, [0], { shape: AXES })] }] }],
 ])("a result of %s has no normal form", async (_what, result) => {
   expect(await normalize(result)).toBeNull();
 });
@@ -168,6 +188,9 @@ test.each<readonly [string, unknown]>([
     },
   ],
   ["values", { pubs: [{ evs: Array<number>(100_001).fill(0) }] }],
+  ["bytes of shots of several registers", { pubs: [{ registers: [WIDE, WIDE] }] }],
+  ["sets of parameters without shots", { pubs: [EMPTY, EMPTY] }],
+  ["circuits without outcomes", { results: Array.from({ length: 100_001 }, () => ({ counts: {} })) }],
 ])("a result of too many %s is refused before it is counted", async (_what, result) => {
   await expect(normalize(result)).rejects.toMatchObject({ code: "NO_NORMAL_FORM" });
 });

@@ -1,6 +1,7 @@
 import type { NormalCircuit, NormalResult } from "@platform/contract/quantum-api/normal";
 import { isRecord } from "@platform/engine/base/json";
 import type { JobFacts } from "../../store/quantum-jobs.ts";
+import { MOST_AXES } from "./budget.ts";
 import type { Budget } from "./budget.ts";
 import { readDialect } from "./dialects.ts";
 import { readSamples } from "./samples.ts";
@@ -10,9 +11,6 @@ import { countShots } from "./shots.ts";
  * Results in one form, whatever form they were asked for in. What a backend has returned is somebody's: what does not have a form exactly has none, and
  * what is large is counted in steps, so that others are answered meanwhile.
  */
-
-/** As many as arrays of NumPy have at most. */
-const MOST_AXES = 64;
 
 /** How the job was sent, as far as it decides what its result means. */
 export type SentAs = Pick<JobFacts, "inputFormat" | "inputParams" | "shots">;
@@ -28,7 +26,9 @@ export async function normalizeResult(
     return samples === null ? null : { samples: [...samples] };
   }
   const pubs = isRecord(result) ? result["pubs"] : undefined;
-  const circuits = Array.isArray(pubs) ? await readPubs(pubs, budget) : readDialect(result, sent, budget);
+  const circuits = Array.isArray(pubs)
+    ? await readPubs(pubs, budget)
+    : await readDialect(result, sent, budget);
   return circuits === null || circuits.length === 0 ? null : { circuits: [...circuits] };
 }
 
@@ -37,7 +37,7 @@ async function readPubs(pubs: readonly unknown[], budget: Budget): Promise<reado
   for (const pub of pubs) {
     const found = isRecord(pub) ? await readPub(pub, budget) : null;
     if (found === null) return null;
-    circuits.push(...found);
+    for (const one of found) circuits.push(one);
   }
   return circuits;
 }
@@ -49,7 +49,7 @@ async function readPub(
   const name = typeof pub["name"] === "string" ? pub["name"] : null;
   if (Array.isArray(pub["registers"])) return await countShots(name, pub["registers"], budget);
   if (pub["counts"] !== undefined)
-    return readDialect(pub, null, budget)?.map((one) => ({ ...one, name })) ?? null;
+    return (await readDialect(pub, null, budget))?.map((one) => ({ ...one, name })) ?? null;
   const { evs, stds } = pub;
   if (!areNumbers(evs, budget) || (stds !== undefined && !areNumbers(stds, budget))) return null;
   return [{ name, index: [], shots: null, evs, ...(stds === undefined ? {} : { stds }) }];

@@ -17,9 +17,8 @@ export function readSamples(
   const energies = readArray(vectors["energy"]);
   const occurrences = readArray(vectors["num_occurrences"]) ?? [];
   if (rows === null || energies === null || rows.length !== energies.length) return null;
-  const names = (labels as readonly unknown[]).map((one) =>
-    typeof one === "string" ? one : JSON.stringify(one),
-  );
+  if (!labels.every(isLabel)) return null;
+  const names = labels.map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
   const characters = names.reduce((sum, name) => sum + name.length + BESIDE, 0);
   const form = { count: names.length, low: type === "SPIN" ? -1 : 0, isPacked: packed === true };
   budget.spend(rows.length, characters);
@@ -32,6 +31,15 @@ export function readSamples(
   });
   const whole = samples.filter((one) => one !== null);
   return whole.length === samples.length ? whole.toSorted((a, b) => a.energy - b.energy) : null;
+}
+
+/** A text, a number, or a list of these, as Python's tuples are serialized. */
+function isLabel(label: unknown): boolean {
+  return Array.isArray(label) ? label.every(isSimple) : isSimple(label);
+}
+
+function isSimple(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number";
 }
 
 /** The value of each variable; packed, 32 of them are a number, the first one its lowest bit. */

@@ -1,9 +1,8 @@
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
 import type { NormalCircuit } from "@platform/contract/quantum-api/normal";
-import { MEGABYTE } from "@platform/engine/base/bytes";
 import { isRecord } from "@platform/engine/base/json";
-import { refuseLarge } from "./budget.ts";
+import { MOST_AXES, refuseLarge } from "./budget.ts";
 import type { Budget } from "./budget.ts";
 
 /** What each shot has measured, packed: a number of `bits` bits with the highest byte first. */
@@ -15,8 +14,6 @@ interface Register {
 
 const MOST_BITS = 65_536;
 const MOST_SETS = 100_000;
-/** Of one register: inflated it is compared with its shots. */
-const MOST_INFLATED = 32 * MEGABYTE;
 const MOST_REGISTERS = 1_000;
 
 const inflateBytes = promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(inflate);
@@ -34,7 +31,7 @@ export async function countShots(
   if (given.length === 0 || given.length > MOST_REGISTERS) return null;
   const registers: Register[] = [];
   for (const one of given) {
-    const register = await readRegister(one);
+    const register = await readRegister(one, budget);
     if (register === null) return null;
     registers.push(register);
   }
@@ -46,6 +43,7 @@ export async function countShots(
     (one) => one.shape.join() === first.shape.join() && one.bytes.length / widthOf(one) === rows,
   );
   if (!isWhole || sets > MOST_SETS || rows % sets !== 0) return null;
+  budget.spend(sets, first.shape.length);
   budget.spendShots(rows * registers.length);
   const shots = rows / sets;
   const circuits: NormalCircuit[] = [];
@@ -58,24 +56,29 @@ export async function countShots(
 
 const widthOf = ({ bits }: Pick<Register, "bits">): number => Math.ceil(bits / 8);
 
-async function readRegister(given: unknown): Promise<Register | null> {
+async function readRegister(given: unknown, budget: Budget): Promise<Register | null> {
   if (!isRecord(given)) return null;
   const { bits, samples, shape } = given;
   if (typeof bits !== "number" || !Number.isInteger(bits) || bits < 1 || bits > MOST_BITS) return null;
   if (typeof samples !== "string" || !Array.isArray(shape)) return null;
   const sizes = shape as readonly unknown[];
-  if (!sizes.every((size) => Number.isInteger(size) && (size as number) > 0)) return null;
-  const bytes = await inflateSamples(samples);
+  if (sizes.length > MOST_AXES || !sizes.every((size) => Number.isInteger(size) && (size as number) > 0))
+    return null;
+  const bytes = await inflateSamples(samples, budget);
   if (bytes === null || bytes.length % widthOf({ bits }) !== 0) return null;
   return { bits, bytes, shape: sizes as readonly number[] };
 }
 
 /** Null: they are no zlib. @throws Problem NO_NORMAL_FORM */
-async function inflateSamples(base64: string): Promise<Buffer | null> {
+async function inflateSamples(base64: string, budget: Budget): Promise<Buffer | null> {
+  // One that has no room for a byte is refused by zlib as well.
+  const maxOutputLength = Math.max(1, budget.bytesLeft());
   try {
-    return await inflateBytes(Buffer.from(base64, "base64"), { maxOutputLength: MOST_INFLATED });
+    const bytes = await inflateBytes(Buffer.from(base64, "base64"), { maxOutputLength });
+    budget.spendBytes(bytes.length);
+    return bytes;
   } catch (error) {
-    if (error instanceof RangeError) throw refuseLarge(`more than ${MOST_INFLATED} bytes of shots`);
+    if (error instanceof RangeError) throw refuseLarge("too many bytes of shots");
     return null;
   }
 }
