@@ -10,7 +10,7 @@ const MOST_SHOTS = 2_000_000;
 const MOST_BYTES = 32 * MEGABYTE;
 /** As many as arrays of NumPy have at most. */
 export const MOST_AXES = 64;
-/** Shots that are counted before others are answered. */
+/** Shots of a register that are counted before others are answered. */
 const STEP = 20_000;
 
 /** What one result may take. */
@@ -23,13 +23,13 @@ export interface Budget {
   readonly spendBytes: (count: number) => void;
   /** Shots that are to be counted. @throws Problem NO_NORMAL_FORM */
   readonly spendShots: (count: number) => void;
-  /** Another shot was counted: now and then, it lets others be answered. */
-  readonly breathe: (shot: number) => Promise<void> | undefined;
+  /** So many shots were counted: now and then, it lets others be answered. */
+  readonly breathe: (count: number) => Promise<void> | undefined;
 }
 
 /** A new one for each answer. */
 export function createBudget(): Budget {
-  let [entries, characters, shots, bytes] = [0, 0, 0, 0];
+  let [entries, characters, shots, bytes, counted] = [0, 0, 0, 0, 0];
   return {
     spend: (count, length = 0) => {
       entries += count;
@@ -45,7 +45,12 @@ export function createBudget(): Budget {
       shots += count;
       if (shots > MOST_SHOTS) throw refuseLarge(`more than ${MOST_SHOTS} shots`);
     },
-    breathe: (shot) => (shot % STEP === STEP - 1 ? setImmediate() : undefined),
+    breathe: (count) => {
+      counted += count;
+      if (counted < STEP) return undefined;
+      counted = 0;
+      return setImmediate();
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { createBudget } from "./budget.ts";
+import type { Budget } from "./budget.ts";
 import { normalizeResult } from "./normalize.ts";
 import type { SentAs } from "./normalize.ts";
 
@@ -190,7 +191,23 @@ test.each<readonly [string, unknown]>([
   ["values", { pubs: [{ evs: Array<number>(100_001).fill(0) }] }],
   ["bytes of shots of several registers", { pubs: [{ registers: [WIDE, WIDE] }] }],
   ["sets of parameters without shots", { pubs: [EMPTY, EMPTY] }],
+  ["registers of sets without shots", { pubs: [{ registers: Array(40).fill(EMPTY.registers[0]) }] }],
+  ["characters of a name, which each set has", { pubs: [{ ...EMPTY, name: "n".repeat(200) }] }],
   ["circuits without outcomes", { results: Array.from({ length: 100_001 }, () => ({ counts: {} })) }],
 ])("a result of too many %s is refused before it is counted", async (_what, result) => {
   await expect(normalize(result)).rejects.toMatchObject({ code: "NO_NORMAL_FORM" });
+});
+
+test("others are answered while shots of many registers are counted", async () => {
+  const budget = createBudget();
+  let pauses = 0;
+  const breathe: Budget["breathe"] = (count) => {
+    const pause = budget.breathe(count);
+    if (pause !== undefined) pauses++;
+    return pause;
+  };
+  const registers = Array(200).fill(register(1, Array<number>(1_000).fill(0)));
+  const sent = { inputFormat: "OPEN_QASM_V3", inputParams: {}, shots: null };
+  await normalizeResult({ pubs: [{ registers }] }, sent, { ...budget, breathe });
+  expect(pauses).toBe(10);
 });

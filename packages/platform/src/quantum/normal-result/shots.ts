@@ -43,8 +43,9 @@ export async function countShots(
     (one) => one.shape.join() === first.shape.join() && one.bytes.length / widthOf(one) === rows,
   );
   if (!isWhole || sets > MOST_SETS || rows % sets !== 0) return null;
-  budget.spend(sets, first.shape.length);
-  budget.spendShots(rows * registers.length);
+  // Each set has the name, and is gone through, also without a shot.
+  budget.spend(sets, first.shape.length + (name?.length ?? 0));
+  budget.spendShots(Math.max(rows, sets) * registers.length);
   const shots = rows / sets;
   const circuits: NormalCircuit[] = [];
   for (let set = 0; set < sets; set++) {
@@ -92,13 +93,14 @@ async function countRows(
   const parts = registers.toReversed().map((register) => ({ ...register, width: widthOf(register) }));
   const bits = parts.reduce((sum, part) => sum + part.bits, 0);
   const found = new Map<string, number>();
+  await budget.breathe(parts.length);
   for (let row = from; row < to; row++) {
     let key = "";
     for (const { bytes, width } of parts) key += bytes.toString("latin1", row * width, (row + 1) * width);
     const known = found.get(key);
     if (known === undefined) budget.spend(1, bits);
     found.set(key, (known ?? 0) + 1);
-    await budget.breathe(row);
+    await budget.breathe(parts.length);
   }
   return toCounts(found, parts);
 }
