@@ -24,7 +24,7 @@ from platform_quantum import (
 )
 
 from ..support.needs import need_packages
-from ..support.wire import make_ghz
+from ..support.wire import make_condition, make_ghz
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +111,7 @@ def test_fifty_circuits_are_one_job(backend: PlatformBackend) -> None:
 
 
 def test_mid_circuit_measurements_and_conditions_are_run(backend: PlatformBackend) -> None:
-    circuit = QuantumCircuit(2, 2)
-    circuit.x(0)
-    circuit.measure(0, 0)
-    with circuit.if_test((circuit.clbits[0], 1)):
-        circuit.x(1)
-    circuit.measure(1, 1)
-    assert backend.run(circuit, shots=10).result().get_counts() == {"11": 10}
+    assert backend.run(make_condition(), shots=10).result().get_counts() == {"11": 10}
 
 
 def test_a_transpiled_circuit_runs(backend: PlatformBackend) -> None:

@@ -32,7 +32,7 @@ from platform_quantum import (
     SamplerV2,
 )
 
-from ..support.wire import make_ghz
+from ..support.wire import make_condition, make_ghz
 
 OLDER = "sim.older"
 
@@ -95,13 +95,7 @@ def test_a_backend_that_reads_no_such_qpy_gets_openqasm(older: PlatformBackend) 
 
 
 def test_conditions_survive(older: PlatformBackend) -> None:
-    circuit = QuantumCircuit(2, 2)
-    circuit.x(0)
-    circuit.measure(0, 0)
-    with circuit.if_test((circuit.clbits[0], 1)):
-        circuit.x(1)
-    circuit.measure(1, 1)
-    assert older.run(circuit, shots=5).result().get_counts() == {"11": 5}
+    assert older.run(make_condition(), shots=5).result().get_counts() == {"11": 5}
 
 
 def test_sweeps_survive(older: PlatformBackend) -> None:

@@ -18,16 +18,6 @@ from ..support.vendors import Held, Vendor, make, refuse  # noqa: E402
 from ..support.wire import make_data, make_ghz, run_over_wire  # noqa: E402
 
 
-@pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> Held:
-    return Held(monkeypatch)
-
-
-@pytest.fixture
-def vendor() -> Vendor:
-    return Vendor()
-
-
 def test_a_job_is_submitted_with_its_tag_and_its_result_has_the_shots_of_the_vendor(
     held: Held, vendor: Vendor
 ) -> None:

@@ -17,16 +17,6 @@ from ..support.vendors import PROFILE, Held, Vendor, make, refuse  # noqa: E402
 from ..support.wire import make_data, make_ghz, run_over_wire  # noqa: E402
 
 
-@pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> Held:
-    return Held(monkeypatch)
-
-
-@pytest.fixture
-def vendor() -> Vendor:
-    return Vendor()
-
-
 def test_a_vendor_that_tells_no_jobs_is_asked_for_none(
     held: Held, vendor: Vendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

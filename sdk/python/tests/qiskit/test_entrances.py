@@ -21,7 +21,6 @@ from platform_quantum import (  # noqa: E402
     Session,
 )
 
-from ..conftest import TOKEN  # noqa: E402
 from ..support.descriptions import describe_backend  # noqa: E402
 from ..support.entrances import (  # noqa: E402
     ESTIMATE,
@@ -37,16 +36,14 @@ from ..support.wire import make_ghz  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from platform_quantum import PlatformBackend
 
 
 @pytest.fixture
-def backend(server: ScriptedServer, config_folder: Path) -> PlatformBackend:
-    assert not config_folder.exists()
+def backend(server: ScriptedServer, provider: PlatformQuantumProvider) -> PlatformBackend:
     answer_all(server, describe_backend(operations=["method"]), ESTIMATE)
-    return PlatformQuantumProvider(TOKEN, None, server.endpoint).get_backend("sim.test")
+    return provider.get_backend("sim.test")
 
 
 def run(backend: PlatformBackend, options: dict[str, Any]) -> None:

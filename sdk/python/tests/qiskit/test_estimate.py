@@ -11,16 +11,13 @@ from ..support.needs import need_packages
 
 need_packages("qiskit", "qiskit_qasm3_import")
 
-from platform_quantum import Estimate, JobFailedError, PlatformQuantumProvider  # noqa: E402
+from platform_quantum import Estimate, JobFailedError  # noqa: E402
 
-from ..conftest import TOKEN  # noqa: E402
-from ..support.descriptions import JOB, describe_backend, describe_job  # noqa: E402
+from ..support.descriptions import JOB, describe_job  # noqa: E402
 from ..support.scripted_server import Answer, ScriptedServer  # noqa: E402
 from ..support.wire import make_ghz  # noqa: E402
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from platform_quantum import PlatformBackend
 
 ANSWER = {
@@ -35,12 +32,10 @@ ANSWER = {
 
 
 @pytest.fixture
-def backend(server: ScriptedServer, config_folder: Path) -> PlatformBackend:
-    assert not config_folder.exists()
-    server.on("GET /quantum/backends/sim.test", Answer(200, describe_backend()))
+def backend(server: ScriptedServer, backend: PlatformBackend) -> PlatformBackend:
     server.on("POST /quantum/jobs", Answer(201, describe_job("COMPLETED")))
     server.on(f"GET /quantum/jobs/{JOB}/result", Answer(200, ANSWER))
-    return PlatformQuantumProvider(TOKEN, None, server.endpoint).get_backend("sim.test")
+    return backend
 
 
 def test_an_estimate_is_a_dry_run_with_exact_amounts(

@@ -10,32 +10,23 @@ from ..support.needs import need_packages
 
 need_packages("qiskit", "qiskit_qasm3_import")
 
-from platform_quantum import PlatformQuantumProvider  # noqa: E402
-
-from ..conftest import TOKEN  # noqa: E402
-from ..support.descriptions import describe_backend, describe_job  # noqa: E402
 from ..support.scripted_server import Answer, ScriptedServer  # noqa: E402
 from ..support.wire import make_ghz  # noqa: E402
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from platform_quantum import PlatformBackend
 
 OPENED = {"id": "s-1", "status": "OPEN", "backend_version": "1.0.0"}
 
 
 @pytest.fixture
-def backend(server: ScriptedServer, config_folder: Path) -> PlatformBackend:
-    assert not config_folder.exists()
-    server.on("GET /quantum/backends/sim.test", Answer(200, describe_backend()))
-    server.on("POST /quantum/jobs", Answer(201, describe_job("PENDING")))
+def backend(server: ScriptedServer, backend: PlatformBackend) -> PlatformBackend:
     server.on("POST /quantum/sessions", Answer(201, OPENED))
     server.on("GET /quantum/sessions/s-1", Answer(200, {**OPENED, "status": "ACTIVE"}))
     server.on("PATCH /quantum/sessions/s-1", Answer(200, OPENED))
     server.on("DELETE /quantum/sessions/s-1", Answer(204))
     server.on("POST /quantum/sessions/s-1/cancel", Answer(204))
-    return PlatformQuantumProvider(TOKEN, None, server.endpoint).get_backend("sim.test")
+    return backend
 
 
 def test_jobs_of_a_session_name_it_and_it_is_closed_at_the_end(

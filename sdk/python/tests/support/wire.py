@@ -48,6 +48,17 @@ def make_ghz(width: int) -> QuantumCircuit:
     return circuit
 
 
+def make_condition() -> QuantumCircuit:
+    """What is measured in the middle says what follows: each shot is `11`."""
+    circuit = QuantumCircuit(2, 2)
+    circuit.x(0)
+    circuit.measure(0, 0)
+    with circuit.if_test((circuit.clbits[0], 1)):
+        circuit.x(1)
+    circuit.measure(1, 1)
+    return circuit
+
+
 def read_header(result: Any) -> dict[str, Any]:
     """Of the first circuit: a dict since Qiskit 2, an object before."""
     header = result.results[0].header
