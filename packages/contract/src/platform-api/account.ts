@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { ROLES, TOKEN_SCOPES } from "../permissions.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { DisplayName, NameQuery, READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { DisplayName, NameQuery, idOf } from "./common.ts";
 
 /** An organisation, as seen by one of its members. */
 export const OrganizationSchema = Type.Object(

@@ -1,9 +1,10 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, Timestamp, pageOf } from "../schemas.ts";
-import { DisplayName, NameQuery, READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { DisplayName, NameQuery, idOf } from "./common.ts";
 
 /** A caller of services. */
 const ApplicationSchema = Type.Object(

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { READS } from "./common.ts";
 
 const ActorSchema = Type.Object(
   {

@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { ExecutionStatusSchema } from "../execution.ts";
+import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { LastEventHeaders, PageQuery } from "../service-api.ts";
 import { Nullable, Timestamp, pageOf } from "../schemas.ts";
-import { KeyParams, READS, VersionNumber } from "./common.ts";
+import { KeyParams, VersionNumber } from "./common.ts";
 
 const STATE = {
   version: VersionNumber,

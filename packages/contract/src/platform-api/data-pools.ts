@@ -1,11 +1,12 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { FileReferenceSchema } from "../execution.ts";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { VISIBLE } from "../visible-text.ts";
 import { StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { DisplayName, NameQuery, READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { DisplayName, NameQuery, idOf } from "./common.ts";
 
 const Description = Type.String({
   maxLength: 500,

@@ -1,8 +1,9 @@
 import { Type } from "typebox";
+import { WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { StringEnum } from "../schemas.ts";
 import { TOKEN_SCOPES } from "../permissions.ts";
-import { DisplayName, WRITES } from "./common.ts";
+import { DisplayName } from "./common.ts";
 
 const ANYBODY = { allows: "public", scope: "platform" } as const;
 

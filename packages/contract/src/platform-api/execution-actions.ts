@@ -1,8 +1,9 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { REHEARSES, SERVICE_API } from "../service-api.ts";
-import { VersionNumber, WRITES } from "./common.ts";
+import { VersionNumber } from "./common.ts";
 import { ExecutionFilter } from "./executions.ts";
 
 /** Ids of one request. */

@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { ExecutionStatusSchema } from "../execution.ts";
+import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { ResourcesSchema } from "../project.ts";
 import { SERVICE_API } from "../service-api.ts";
 import { StringEnum, Timestamp } from "../schemas.ts";
-import { READS } from "./common.ts";
 import { ExecutionFilter, ExecutionParams } from "./executions.ts";
 
 /** What executions can be counted by. */

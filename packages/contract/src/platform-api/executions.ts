@@ -1,12 +1,13 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { ExecutionStatusSchema, LogEntrySchema, ResultSchema, StartBodySchema } from "../execution.ts";
+import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { AttemptSchema, MAX_ATTEMPTS } from "../retries.ts";
 import { ResourcesSchema } from "../project.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp } from "../schemas.ts";
-import { READS, ServiceKey, VersionNumber } from "./common.ts";
+import { ServiceKey, VersionNumber } from "./common.ts";
 
 /** How an execution concerns the organisation that asks. */
 const EXECUTION_KINDS = {

@@ -1,10 +1,11 @@
 import { Type } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { ROLES } from "../permissions.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { OWN, OrganizationSchema } from "./account.ts";
-import { EmailAddress, READS, REMOVES, WRITES } from "./common.ts";
+import { EmailAddress } from "./common.ts";
 
 const InvitedRole = StringEnum(ROLES, { description: "Role of who accepts" });
 

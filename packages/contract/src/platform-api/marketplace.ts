@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { VISIBLE } from "../visible-text.ts";
-import { KeyParams, READS, Replaces, ServiceKey, ServiceName, VersionNumber, WRITES } from "./common.ts";
+import { KeyParams, Replaces, ServiceKey, ServiceName, VersionNumber } from "./common.ts";
 import { MARKETPLACE_SORTS } from "./marketplace-sorts.ts";
 import { PlanSchema, PricesSchema } from "./plans.ts";
 import { ExampleInput, Publication } from "./services.ts";

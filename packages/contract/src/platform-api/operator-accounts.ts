@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { READS, WRITES } from "./common.ts";
 
 const OPERATES = { allows: "operator", scope: "platform" } as const;
 

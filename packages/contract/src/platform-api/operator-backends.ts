@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { BACKEND_ID_PATTERN } from "../project.ts";
 import { Nullable, Timestamp, pageOf } from "../schemas.ts";
 import { PageQuery } from "../service-api.ts";
-import { READS, WRITES } from "./common.ts";
 
 const OPERATES = { allows: "operator", scope: "platform" } as const;
 

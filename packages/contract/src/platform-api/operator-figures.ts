@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { Nullable, StringEnum, Timestamp } from "../schemas.ts";
-import { READS } from "./common.ts";
 
 const OPERATES = { allows: "operator", scope: "platform" } as const;
 

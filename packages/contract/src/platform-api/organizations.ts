@@ -1,10 +1,11 @@
 import { Type } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { ROLES } from "../permissions.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { OWN, OrganizationSchema } from "./account.ts";
-import { DisplayName, READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { DisplayName, idOf } from "./common.ts";
 
 /** Only these characters: letters of other scripts look like them, and a slug stands in URLs. */
 const Slug = Type.String({

@@ -1,9 +1,10 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { DisplayName, KeyParams, READS, REMOVES, Replaces, WRITES } from "./common.ts";
+import { DisplayName, KeyParams, Replaces } from "./common.ts";
 
 /** Name of a plan in URLs, unique for its service. */
 export const PlanId = Type.String({

@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { ServicePolicySchema } from "../policy.ts";
 import { Nullable, Timestamp, pageOf } from "../schemas.ts";
 import { PageQuery } from "../service-api.ts";
-import { KeyParams, READS, WRITES } from "./common.ts";
+import { KeyParams } from "./common.ts";
 
 /** Revisions of a policy that are kept. */
 export const KEPT_REVISIONS = 100;

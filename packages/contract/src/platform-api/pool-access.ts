@@ -1,9 +1,10 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { idOf } from "./common.ts";
 
 const OrganizationId = Type.String({ description: "Identifier of the organisation" });
 const ApplicationId = Type.String({ description: "Identifier of the application" });

@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { VISIBLE } from "../visible-text.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { idOf } from "./common.ts";
 import { FollowedVersion } from "./subscriptions.ts";
 
 /** What becomes of an occurrence while the execution that the schedule started last has not ended. */

@@ -1,9 +1,10 @@
 import { Type } from "typebox";
 import type { TSchema } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, Timestamp, pageOf } from "../schemas.ts";
-import { KeyParams, READS, REMOVES, WRITES } from "./common.ts";
+import { KeyParams } from "./common.ts";
 
 /** What is known of a secret; its value is shown to nobody. */
 export const SecretSchema = Type.Object(

@@ -1,11 +1,12 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { ResourcesSchema } from "../project.ts";
 import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { BuildSchema, VersionParams } from "./builds.ts";
-import { KeyParams, READS, REMOVES, ServiceName, VersionNumber, WRITES } from "./common.ts";
+import { KeyParams, ServiceName, VersionNumber } from "./common.ts";
 
 /** Who can subscribe to a service. */
 export const Publication = StringEnum(["internal", "marketplace"], {

@@ -1,9 +1,10 @@
 import { Type } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { MeSchema, OWN } from "./account.ts";
-import { NewPassword, READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { NewPassword, idOf } from "./common.ts";
 
 /** A value of the header `X-Requested-By`, which every request with the session cookie must have. */
 export const REQUESTED_BY = "console";

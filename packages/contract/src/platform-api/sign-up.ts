@@ -1,7 +1,8 @@
 import { Type } from "typebox";
+import { WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { MeSchema, OWN } from "./account.ts";
-import { DisplayName, EmailAddress, NewPassword, WRITES } from "./common.ts";
+import { DisplayName, EmailAddress, NewPassword } from "./common.ts";
 
 const ByToken = Type.Object({ token: Type.String({ description: "Last part of the link" }) });
 

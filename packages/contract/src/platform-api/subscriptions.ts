@@ -1,11 +1,12 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { NAME_PATTERN } from "../visible-text.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { VersionParams } from "./builds.ts";
-import { KeyParams, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts";
+import { KeyParams, ServiceKey, idOf } from "./common.ts";
 import { PlanId, PlanSchema, PlanUnit } from "./plans.ts";
 
 /** Which version the endpoint URL of a subscription names. */

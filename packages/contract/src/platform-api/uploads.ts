@@ -1,6 +1,6 @@
 import { Type } from "typebox";
+import { REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
-import { REMOVES, WRITES } from "./common.ts";
 
 /** Path of uploads that can be resumed, below the prefix of the platform API. */
 export const UPLOADS_PATH = "/uploads";

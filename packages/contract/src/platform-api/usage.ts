@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { StringEnum, pageOf } from "../schemas.ts";
-import { READS } from "./common.ts";
 
 /** What usage can be added up by. */
 export const USAGE_DIMENSIONS = ["day", "service", "application", "plan", "version", "subscription"] as const;

@@ -1,8 +1,9 @@
 import { Type } from "typebox";
+import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { pageOf } from "../schemas.ts";
-import { KeyParams, READS } from "./common.ts";
+import { KeyParams } from "./common.ts";
 import {
   NameParams,
   REMOVE_VARIABLE,

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { READS, REMOVES, WRITES } from "./common.ts";
 
 /** What a webhook is told of an execution, by the status that it has then. */
 export const WEBHOOK_EVENTS = [

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { BACKEND_ID_PATTERN } from "../project.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp } from "../schemas.ts";
@@ -84,16 +85,6 @@ const CalibrationsSchema = Type.Object(
   },
   { title: "BackendCalibrations", description: "Calibrations of a backend" },
 );
-
-const READS = {
-  method: "GET",
-  allows: "read",
-  scope: "organisation",
-  audit: null,
-  rate: "read",
-  bodyMode: "none",
-  answerMode: "json",
-} as const;
 
 const BackendParams = Type.Object({
   backendId: Type.String({ maxLength: 63, description: "Id of a backend" }),

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { Amount, Currency, GivenAmount } from "./price.ts";
 
@@ -13,18 +14,13 @@ const BudgetSchema = Type.Object(
   },
   { title: "QuantumBudget", description: "What quantum jobs of a month may cost in a currency" },
 );
-const COMMON = { scope: "organisation", bodyMode: "none", answerMode: "json" } as const;
 const CurrencyParams = Type.Object({ currency: Currency });
 
 /** Operations on budgets: what quantum jobs of an organisation may cost in a month. */
 export const BUDGETS_API = {
   listQuantumBudgets: {
-    ...COMMON,
-    method: "GET",
+    ...READS,
     path: "/budgets",
-    allows: "read",
-    audit: null,
-    rate: "read",
     summary: "List the budgets for quantum jobs",
     description: "By currency: what is spent of each this month, and what jobs that have not ended hold.",
     responses: {
@@ -32,13 +28,11 @@ export const BUDGETS_API = {
     },
   },
   putQuantumBudget: {
-    ...COMMON,
+    ...WRITES,
     method: "PUT",
     path: "/budgets/{currency}",
     allows: "administer",
     audit: "quantum-budget.put",
-    rate: "write",
-    bodyMode: "json",
     summary: "Set the budget for quantum jobs in a currency",
     description:
       "Holds for jobs that are started from now on: one that may cost more than what is left of the month is refused with 429 QUOTA_EXCEEDED. What was started before the first budget of the currency does not count.",
@@ -50,13 +44,10 @@ export const BUDGETS_API = {
     responses: { 200: { description: "The budget", schema: BudgetSchema } },
   },
   deleteQuantumBudget: {
-    ...COMMON,
-    method: "DELETE",
+    ...REMOVES,
     path: "/budgets/{currency}",
     allows: "administer",
     audit: "quantum-budget.delete",
-    rate: "write",
-    answerMode: "none",
     summary: "Remove the budget for quantum jobs in a currency",
     description: "Jobs in this currency may cost any amount then.",
     params: CurrencyParams,

@@ -1,22 +1,9 @@
-import { Type } from "typebox";
+import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { JsonObject } from "../schemas.ts";
 import { PreferHeaders, SERVICE_API } from "../service-api.ts";
-import { JobSchema } from "./jobs.ts";
+import { JobSchema, OF_ONE_JOB } from "./jobs.ts";
 import { NormalResultSchema } from "./normal.ts";
-
-const READS = {
-  method: "GET",
-  allows: "read",
-  scope: "organisation",
-  audit: null,
-  rate: "read",
-  bodyMode: "none",
-  answerMode: "json",
-  params: Type.Object({ id: Type.String({ description: "Id of a job" }) }),
-} as const;
-
-const OF_ONE = ["EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
 
 const { streamEvents } = SERVICE_API;
 
@@ -24,16 +11,18 @@ const { streamEvents } = SERVICE_API;
 export const QUANTUM_JOB_PARTS_API = {
   getNormalQuantumJobResult: {
     ...READS,
+    ...OF_ONE_JOB,
     path: "/jobs/{id}/result/normalized",
     summary: "Get the result of a quantum job in one form",
     description:
       "Whatever form it was asked for in, and by which SDK: counts of each circuit by its bits, expectation values, or samples. Of a job that has not completed `code` and `detail`, as of `getQuantumJobResult`. NO_NORMAL_FORM: the backend has a form of its own, it is a dry run, or the result is too large to be counted here: more than 4 MB, 2,000,000 shots or 100,000 outcomes.",
     headers: PreferHeaders,
     responses: { 200: { description: "The result", schema: NormalResultSchema } },
-    problems: [...OF_ONE, "RESULT_NOT_READY", "NO_NORMAL_FORM", "RATE_LIMITED"],
+    problems: [...OF_ONE_JOB.problems, "RESULT_NOT_READY", "NO_NORMAL_FORM", "RATE_LIMITED"],
   },
   getQuantumJobCalibration: {
     ...READS,
+    ...OF_ONE_JOB,
     path: "/jobs/{id}/calibration",
     summary: "Get the calibration of the backend that a quantum job ran on",
     description:
@@ -42,17 +31,17 @@ export const QUANTUM_JOB_PARTS_API = {
       200: { description: "The calibration", schema: JsonObject("As `describe` has returned it") },
       204: { description: "The version has none" },
     },
-    problems: OF_ONE,
   },
   followQuantumJob: {
     ...streamEvents,
     ...READS,
+    ...OF_ONE_JOB,
     answerMode: "events",
     path: "/jobs/{id}/events",
     summary: "Follow a quantum job as server-sent events",
     description:
       "`state`: the job, first as it is now, then at each change. `progress`, `partial`, `log`, `end` and `closed` as of executions: with the `id` of a `log` as Last-Event-ID a request continues behind its lines; after the last line comes the final `state`, then `end`. A comment comes after 15 seconds without an event. Not for executions of services: these wait by `Prefer: wait`.",
     events: { ...streamEvents.events, state: { description: "The job", schema: JobSchema } },
-    problems: [...OF_ONE, "LOG_EXPIRED", "RATE_LIMITED"],
+    problems: [...OF_ONE_JOB.problems, "LOG_EXPIRED", "RATE_LIMITED"],
   },
 } as const satisfies OperationTable;

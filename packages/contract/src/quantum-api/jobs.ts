@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { Static, TSchema } from "typebox";
 import { LogEntrySchema } from "../execution.ts";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { BACKEND_ID_PATTERN } from "../project.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp } from "../schemas.ts";
@@ -182,10 +183,11 @@ export const JobsPageSchema = describePage(
   Type.Array(JobSchema, { description: "The jobs, newest first" }),
 );
 
-const COMMON = { scope: "organisation", audit: null, bodyMode: "none", answerMode: "json" } as const;
-const JobParams = Type.Object({ id: Type.String({ description: "Id of a job" }) });
-const READS = { ...COMMON, method: "GET", allows: "read", rate: "read" } as const;
-const ONE = { params: JobParams, problems: ["EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] } as const;
+/** What the rows share that are about one job. */
+export const OF_ONE_JOB = {
+  params: Type.Object({ id: Type.String({ description: "Id of a job" }) }),
+  problems: ["EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
+} as const;
 
 /** Which page of a list is wanted. */
 export const PAGE_QUERY = {
@@ -230,8 +232,7 @@ const JobHeaders = Type.Object({
 /** Operations on quantum jobs: executions of backends. */
 export const QUANTUM_JOBS_API = {
   createQuantumJob: {
-    ...COMMON,
-    method: "POST",
+    ...WRITES,
     allows: "run",
     rate: "start",
     bodyMode: "raw",
@@ -266,7 +267,7 @@ export const QUANTUM_JOBS_API = {
   },
   getQuantumJob: {
     ...READS,
-    ...ONE,
+    ...OF_ONE_JOB,
     rate: "poll",
     path: "/jobs/{id}",
     summary: "Get a quantum job",
@@ -276,7 +277,7 @@ export const QUANTUM_JOBS_API = {
   },
   getQuantumJobStatus: {
     ...READS,
-    ...ONE,
+    ...OF_ONE_JOB,
     rate: "poll",
     path: "/jobs/{id}/status",
     summary: "Get the state of a quantum job",
@@ -286,8 +287,8 @@ export const QUANTUM_JOBS_API = {
   },
   getQuantumJobResult: {
     ...READS,
-    ...ONE,
-    problems: [...ONE.problems, "RESULT_NOT_READY"],
+    ...OF_ONE_JOB,
+    problems: [...OF_ONE_JOB.problems, "RESULT_NOT_READY"],
     answerMode: "bytes",
     path: "/jobs/{id}/result",
     summary: "Get the result of a quantum job, or why there is none",
@@ -297,8 +298,8 @@ export const QUANTUM_JOBS_API = {
   },
   getQuantumJobLog: {
     ...READS,
-    ...ONE,
-    problems: [...ONE.problems, "LOG_EXPIRED"],
+    ...OF_ONE_JOB,
+    problems: [...OF_ONE_JOB.problems, "LOG_EXPIRED"],
     answerMode: "bytes",
     path: "/jobs/{id}/log",
     summary: "Get the log lines of a quantum job, oldest first",
@@ -314,8 +315,8 @@ export const QUANTUM_JOBS_API = {
   },
   getQuantumJobInput: {
     ...READS,
-    ...ONE,
-    problems: [...ONE.problems, "INPUT_EXPIRED"],
+    ...OF_ONE_JOB,
+    problems: [...OF_ONE_JOB.problems, "INPUT_EXPIRED"],
     answerMode: "bytes",
     path: "/jobs/{id}/input",
     summary: "Get the input of a quantum job",
@@ -325,12 +326,9 @@ export const QUANTUM_JOBS_API = {
     },
   },
   cancelQuantumJob: {
-    ...COMMON,
-    ...ONE,
-    method: "DELETE",
+    ...REMOVES,
+    ...OF_ONE_JOB,
     allows: "run",
-    rate: "write",
-    answerMode: "none",
     audit: "job.cancel",
     path: "/jobs/{id}",
     summary: "Cancel a quantum job",

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { QUANTUM_JOBS_API } from "./jobs.ts";
 
@@ -11,13 +12,7 @@ const ExecutionParams = Type.Object({
 /** Operations on what executions of services have started. */
 export const SERVICE_EXECUTIONS_API = {
   listServiceExecutionWorkloads: {
-    scope: "organisation",
-    audit: null,
-    bodyMode: "none",
-    answerMode: "json",
-    method: "GET",
-    allows: "read",
-    rate: "read",
+    ...READS,
     path: "/service-executions/{executionId}/workloads",
     summary: "List the quantum jobs that an execution of a service has started",
     description: "Newest first. An execution itself lists only its own.",

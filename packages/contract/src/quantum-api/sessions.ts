@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { BACKEND_ID_PATTERN } from "../project.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp } from "../schemas.ts";
@@ -98,24 +99,19 @@ const WorkloadSchema = Type.Object(
 /** A job or session of a list of both. */
 export type QuantumWorkload = Static<typeof WorkloadSchema>;
 
-const COMMON = { scope: "organisation", bodyMode: "none", answerMode: "json" } as const;
-const READS = { ...COMMON, method: "GET", allows: "read", audit: null, rate: "read" } as const;
 const ONE = {
   params: Type.Object({ id: Type.String({ description: "Id of a session" }) }),
   problems: ["NOT_FOUND"],
 } as const;
-const ENDS = { ...COMMON, ...ONE, allows: "run", rate: "write", answerMode: "none" } as const;
+const ENDS = { ...REMOVES, ...ONE, allows: "run" } as const;
 
 /** Operations on sessions, and on lists of jobs and sessions. */
 export const SESSIONS_API = {
   createQuantumSession: {
-    ...COMMON,
-    method: "POST",
+    ...WRITES,
     path: "/sessions",
     allows: "run",
     audit: "quantum-session.create",
-    rate: "write",
-    bodyMode: "json",
     summary: "Open a session on a backend",
     description:
       "Its jobs (`session_id`) run on the version that is the latest now, and go before other jobs of the organisation that wait. One that an execution of a service opens ends with it.",
@@ -165,14 +161,12 @@ export const SESSIONS_API = {
     problems: ["NOT_FOUND", "RATE_LIMITED"],
   },
   patchQuantumSession: {
-    ...COMMON,
+    ...WRITES,
     ...ONE,
     method: "PATCH",
     path: "/sessions/{id}",
     allows: "run",
     audit: "quantum-session.update",
-    rate: "write",
-    bodyMode: "json",
     summary: "Let a session take no more jobs, or take them again",
     description: "Those that it has go on. CONFLICT: it is closed.",
     body: Type.Object(
@@ -184,7 +178,6 @@ export const SESSIONS_API = {
   },
   closeQuantumSession: {
     ...ENDS,
-    method: "DELETE",
     path: "/sessions/{id}",
     audit: "quantum-session.close",
     summary: "Close a session",
