@@ -84,27 +84,18 @@ export async function createTestService(
   const claim = await stores.builds.claim("test", 60);
   if (!claim) throw new Error("There is no build to claim.");
   await stores.builds.appendLog(claim, ["secret line of the build"]);
-  const versionId = createUuidV7();
-  const version = {
-    id: versionId,
+  const version = createTestVersion({
     serviceKey: key,
     version: claim.version,
     archiveHash: hash,
     contentHash: hash,
-    resources: { cpu: 1, memory: 1 },
-    timeoutSeconds: 60,
-    startMode: "auto",
-    network: null,
-    output: null,
     inputSchema: {
       type: "object",
       properties: { data: { type: "object", properties: { n: { type: "integer" } } } },
     },
-    outputSchema: null,
-    description: "",
-  } as const;
+  });
   await stores.builds.finish(claim, { status: "SUCCEEDED", version });
-  return { serviceKey: key, serviceName: name, version: "1.0.0", versionId };
+  return { serviceKey: key, serviceName: name, version: "1.0.0", versionId: version.id };
 }
 
 /** The plan `basic` of the service; it costs nothing. */
@@ -173,12 +164,11 @@ export async function createTestOrganisation(database: Database): Promise<string
   return id;
 }
 
-/** Makes a version live as the end of a build does, without a build. What is not given is as for a small project. */
-export async function insertTestVersion(
-  database: Database,
-  given: Pick<NewVersion, "serviceKey" | "version"> & Partial<NewVersion>,
-): Promise<void> {
-  const version: NewVersion = {
+type GivenVersion = Pick<NewVersion, "serviceKey" | "version"> & Partial<NewVersion>;
+
+/** A version as a build has made it. What is not given is as for a small project. */
+export function createTestVersion(given: GivenVersion): NewVersion {
+  return {
     id: createUuidV7(),
     archiveHash: "archive",
     contentHash: `content of ${given.version}`,
@@ -192,12 +182,16 @@ export async function insertTestVersion(
     description: "",
     ...given,
   };
+}
+
+/** Makes a version live as the end of a build does, without a build. */
+export async function insertTestVersion(database: Database, given: GivenVersion): Promise<void> {
   await database.query({
     text: `with v as (
         insert into version (${VERSION_COLUMNS})
         values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13::jsonb, $14::jsonb, $15::jsonb, $16, $17, $18, $19, $20::jsonb, $21::jsonb)
         returning service_key
       ) select pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key) from v`,
-    values: toVersionValues(version),
+    values: toVersionValues(createTestVersion(given)),
   });
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
-import { createTestUser } from "../../testing/fixtures.ts";
+import { createTestUser, createTestVersion } from "../../testing/fixtures.ts";
 import type { TestUser } from "../../testing/fixtures.ts";
 import { createTestInstance } from "../../testing/instance.ts";
 import type { TestInstance } from "../../testing/instance.ts";
@@ -88,21 +88,8 @@ describe("an organisation", () => {
       await builds.create(request(deployer, patch, archiveHash), { storedBytes: bytes });
       const claim = await builds.claim("builder", 60);
       if (!claim) throw new Error("There is no build to claim.");
-      const version = {
-        id: `01890000-0000-7000-8000-${String((names += 1)).padStart(12, "0")}`,
-        serviceKey: deployer.key,
-        version: claim.version,
-        archiveHash,
-        contentHash: archiveHash,
-        resources: { cpu: 1, memory: 1 },
-        timeoutSeconds: 1,
-        startMode: "auto",
-        network: null,
-        output: null,
-        inputSchema: null,
-        outputSchema: null,
-        description: "",
-      } as const;
+      const given = { serviceKey: deployer.key, version: claim.version, archiveHash };
+      const version = createTestVersion({ ...given, contentHash: archiveHash });
       await builds.finish(claim, { status: "SUCCEEDED", version });
     };
     await make(0, "large", 600);

@@ -1,7 +1,6 @@
 import type { BackendDescription } from "@platform/contract/quantum-api/description";
-import { createUuidV7 } from "@platform/engine/base/uuid";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestOrganisation } from "../../testing/fixtures.ts";
+import { createTestOrganisation, createTestVersion } from "../../testing/fixtures.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createStores } from "../stores.ts";
@@ -59,22 +58,7 @@ async function buildAll(organisationId: string, serviceKey: string, versions: Ve
     });
     const claim = await stores.builds.claim("builder", 30);
     if (claim === null) throw new Error("The build was not claimed.");
-    const made = {
-      id: createUuidV7(),
-      serviceKey,
-      version,
-      archiveHash: "archive",
-      contentHash: version,
-      resources: { cpu: 1, memory: 1 },
-      timeoutSeconds: 60,
-      startMode: "auto",
-      network: null,
-      output: null,
-      inputSchema: null,
-      outputSchema: null,
-      description: "",
-      backend,
-    } as const;
+    const made = createTestVersion({ serviceKey, version, backend });
     expect(await stores.builds.finish(claim, { status: "SUCCEEDED", version: made })).toBe(true);
     const [ended] = await home.database.query<{ readonly status: string }>({
       text: "select status from build where id = $1",
