@@ -102,16 +102,20 @@ function formatGroups(program: Commander, helper: Help, { groups }: ProgramOptio
   plain.visibleCommands = () => [];
   const commands = helper.visibleCommands(program);
   const width = helper.longestSubcommandTermLength(program, helper);
-  const lines = groups.flatMap(({ title, commands: members }) => {
-    const words = new Set(members.map(({ name }) => name.split(" ")[0]));
-    const shown = commands.filter((command) => words.has(command.name()));
-    return ["", `${title}:`, ...shown.map((command) => formatLine(command, helper, width))];
+  const own = new Set(groups.flatMap(({ commands: all }) => all.map(({ name }) => name)));
+  const lines = groups.flatMap((group) => {
+    const words = [...new Set(group.commands.map(({ name }) => name.split(" ")[0]))];
+    const shown = words.flatMap((word) => commands.filter((command) => command.name() === word));
+    // Of commands that begin with one word, each subject shows its own.
+    const describe = (command: Commander) =>
+      own.has(command.name())
+        ? helper.subcommandDescription(command)
+        : summarizeActions(command.name(), { groups: [group] });
+    const toLine = (command: Commander) =>
+      `  ${helper.subcommandTerm(command).padEnd(width)}  ${describe(command)}`;
+    return ["", `${group.title}:`, ...shown.map(toLine)];
   });
   return `${plain.formatHelp(program, plain)}${lines.join("\n")}\n`;
-}
-
-function formatLine(command: Commander, helper: Help, width: number): string {
-  return `  ${helper.subcommandTerm(command).padEnd(width)}  ${helper.subcommandDescription(command)}`;
 }
 
 /** The second words of the commands that begin with this one. */
@@ -120,6 +124,11 @@ function listActions(word: string, { groups }: Pick<ProgramOptions, "groups">): 
   return names
     .flatMap(([group, action]) => (group === word && action !== undefined ? [action] : []))
     .join(", ");
+}
+
+/** What the help of all says of commands that begin with one word. */
+function summarizeActions(word: string, options: Pick<ProgramOptions, "groups">): string {
+  return `${listActions(word, options)}: 'platform ${word}' says more`;
 }
 
 /** What the help of all says of a command: also which others begin with it. */
@@ -135,7 +144,7 @@ function findGroup(program: Commander, word: string, options: ProgramOptions): C
   return program
     .command(word)
     .usage("<command> [arguments] [options]")
-    .summary(`${listActions(word, options)}: 'platform ${word}' says more`)
+    .summary(summarizeActions(word, options))
     .helpOption("-h, --help", "Show this help")
     .showHelpAfterError(`Run 'platform ${word} --help' for its commands, 'platform help' for all.`)
     .helpCommand(false);

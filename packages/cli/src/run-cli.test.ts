@@ -67,7 +67,7 @@ test("no command at all shows the help and is wrong usage", async () => {
   }
 });
 
-test("the help shows the commands by subject, each once", async () => {
+test("the help shows the commands by subject, each once, and the provider's beside the subscriber's of the same word", async () => {
   const { exitCode, stdout } = await home.run(["--help"]);
   expect(exitCode).toBe(0);
   for (const { title, commands } of COMMAND_GROUPS) {
@@ -78,8 +78,15 @@ test("the help shows the commands by subject, each once", async () => {
     for (const { name } of commands)
       expect(part).toMatch(new RegExp(`^  ${name.split(" ")[0] ?? ""}\\b`, "m"));
   }
+  expect([...stdout.matchAll(/^  subscriptions +(.+):/gm)].map(([, actions]) => actions)).toEqual([
+    "end",
+    "ls, change, rm",
+  ]);
   const listed = [...stdout.matchAll(/^  ([a-z][a-z-]*)\b/gm)].map(([, word]) => word);
-  expect(listed).toEqual([...new Set(COMMANDS.map(({ name }) => name.split(" ")[0]))]);
+  const words = COMMAND_GROUPS.flatMap(({ commands }) => [
+    ...new Set(commands.map(({ name }) => name.split(" ")[0])),
+  ]);
+  expect(listed).toEqual(words);
 });
 
 test("an empty argument is wrong usage, and nothing is sent", async () => {

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
+import { refuseTaken } from "./support/refuse-taken.ts";
 import { addPerson, callIn, createPerson } from "./support/people.ts";
 import type { Person } from "./support/people.ts";
 import {
@@ -102,6 +103,7 @@ test("a variable shows its value and a secret never does, in no answer and on no
   await dialog.getByLabel("Name").fill("QPU_REGION");
   await dialog.getByRole("button", { name: "Set" }).click();
   await page.getByRole("cell", { name: HOSTILE }).waitFor();
+  await refuseTaken(page, "New variable", { Name: "QPU_REGION", Value: "other" });
 
   await page.getByRole("button", { name: "New secret" }).click();
   await dialog.getByLabel("Name").fill("QPU_API_KEY");
@@ -116,6 +118,7 @@ test("a variable shows its value and a secret never does, in no answer and on no
   expect(await dialog.getByLabel("Value").inputValue()).toBe("");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
+  await refuseTaken(page, "New secret", { Name: "QPU_API_KEY", Value: "of another one" });
   await page.reload();
   await row.waitFor();
   const seen = [await page.content(), ...(await Promise.all(answers))].join("\n");

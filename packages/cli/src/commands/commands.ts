@@ -228,6 +228,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       listPlansCommand,
       putPlanCommand,
       removePlanCommand,
+      endSubscriberCommand,
     ],
   },
   {
@@ -236,7 +237,6 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       searchMarketplaceCommand,
       showMarketplaceCommand,
       subscribeCommand,
-      endSubscriberCommand,
       listSubscriptionsCommand,
       changeSubscriptionCommand,
       removeSubscriptionCommand,

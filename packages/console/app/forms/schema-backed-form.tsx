@@ -22,6 +22,8 @@ interface SchemaBackedFormProps<Body> {
   readonly initial: FormValues;
   /** Makes the body of what the fields hold, e.g. numbers of choices; default: as they are, without the empty ones. */
   readonly prepare?: (values: FormValues) => FormValues;
+  /** What the schema cannot know, such as a name that is taken: what is wrong, by the name of the field. */
+  readonly check?: (body: Body) => Readonly<Record<string, string>>;
   /** On the button. */
   readonly submitLabel: string;
   /** Sends it. The key is that of this form: where the operation takes one, sending twice does it once. */
@@ -42,7 +44,7 @@ interface SchemaBackedFormProps<Body> {
  * before unsaved input is left.
  */
 export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
-  const { schema, initial, prepare = toBody, submitLabel, submit, onDone, keep, children } = props;
+  const { schema, initial, prepare = toBody, check, submitLabel, submit, onDone, keep, children } = props;
   const form = useKeptForm(props);
   const element = useRef<HTMLFormElement>(null);
   const [key] = useState(createKey);
@@ -64,7 +66,7 @@ export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
     const names = new Set(listFieldNames(initial));
     const sent = form.getValues();
     const body = prepare(sent);
-    const errors = sortByField(findErrors(schema, body), names);
+    const errors = { ...check?.(body as Body), ...sortByField(findErrors(schema, body), names) };
     if (Object.keys(errors).length > 0) return show(errors, null);
     show({}, null);
     setIsSending(true);

@@ -3,6 +3,7 @@ import { BUDGETS_API } from "@platform/contract/quantum-api/budgets";
 import { AMOUNT_PATTERN } from "@platform/contract/quantum-api/price";
 import type { AnswerOf } from "../api/client.ts";
 import { useChange } from "../api/queries.ts";
+import { formatMoney } from "../util/money.ts";
 import { TextField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
 
@@ -14,6 +15,8 @@ const FORM = Type.Object({
   amount: Type.String({ pattern: AMOUNT_PATTERN }),
 });
 
+type Budget = AnswerOf<"listQuantumBudgets">[number];
+
 interface Values {
   readonly currency: string;
   readonly amount: string;
@@ -21,12 +24,14 @@ interface Values {
 
 interface SetBudgetProps {
   /** The one that is changed; absent: a new one. */
-  readonly budget?: AnswerOf<"listQuantumBudgets">[number];
+  readonly budget?: Budget;
+  /** Those that there are: a new one takes the place of none of them. */
+  readonly budgets: readonly Budget[];
   readonly close: () => void;
 }
 
 /** What quantum jobs of a month may cost in a currency. */
-export function SetBudget({ budget, close }: SetBudgetProps) {
+export function SetBudget({ budget, budgets, close }: SetBudgetProps) {
   const put = useChange("putQuantumBudget", {
     done: budget === undefined ? "Budget set." : "Budget changed.",
     refresh: ["listQuantumBudgets"],
@@ -35,6 +40,7 @@ export function SetBudget({ budget, close }: SetBudgetProps) {
     <SchemaBackedForm<Values>
       schema={FORM}
       initial={{ currency: budget?.currency ?? "", amount: budget?.amount ?? "" }}
+      check={({ currency }) => (budget === undefined ? findTaken(budgets, currency) : {})}
       submitLabel="Set"
       submit={({ currency, amount }) => put.run({ params: { currency }, body: { amount } })}
       onDone={close}
@@ -59,4 +65,13 @@ export function SetBudget({ budget, close }: SetBudgetProps) {
       />
     </SchemaBackedForm>
   );
+}
+
+function findTaken(budgets: readonly Budget[], wanted: string): Readonly<Record<string, string>> {
+  const taken = budgets.find(({ currency }) => currency === wanted);
+  if (taken === undefined) return {};
+  const amount = formatMoney([taken]);
+  return {
+    currency: `There is a budget of ${amount} a month already: "Change" in its row sets another amount`,
+  };
 }

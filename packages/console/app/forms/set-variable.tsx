@@ -11,6 +11,8 @@ interface SetVariableProps {
   readonly kind: "variable" | "secret";
   /** Of the one whose value is replaced; absent: it is a new one. */
   readonly name?: string;
+  /** Of those that there are: a new one takes the place of none of them. */
+  readonly taken: readonly { readonly name: string }[];
   /** The present value, which only variables show. */
   readonly value?: string;
   readonly close: () => void;
@@ -34,8 +36,13 @@ const DESCRIPTIONS = {
   secret: "At least 8 characters. Nobody can read it again, and logs and results are stored without it.",
 } as const;
 
+const TAKEN = {
+  variable: 'There is a variable of this name already: "Change" in its row sets another value',
+  secret: 'There is a secret of this name already: "Replace" in its row sets another value',
+} as const;
+
 /** A variable or a secret, which runs of one service get, or of all services of the organisation. */
-export function SetVariable({ serviceKey, kind, name, value = "", close }: SetVariableProps) {
+export function SetVariable({ serviceKey, kind, name, taken, value = "", close }: SetVariableProps) {
   const put = usePut(kind, serviceKey);
   return (
     <SchemaBackedForm<Values>
@@ -43,6 +50,9 @@ export function SetVariable({ serviceKey, kind, name, value = "", close }: SetVa
       initial={{ name: name ?? "", value }}
       // An empty value is one.
       prepare={(values) => values}
+      check={(entered) =>
+        name === undefined && taken.some((one) => one.name === entered.name) ? { name: TAKEN[kind] } : {}
+      }
       submitLabel="Set"
       submit={put}
       onDone={close}

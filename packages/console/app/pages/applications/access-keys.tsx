@@ -51,7 +51,11 @@ export function AccessKeys({ applicationId, rotating }: AccessKeysProps) {
         rows={keys}
         rowKey={({ keyId }) => keyId}
         empty={
-          <EmptyState title="No access keys" action={<NewKey />}>
+          <EmptyState
+            title="No access keys"
+            action={<NewKey />}
+            command={`platform keys create ${applicationId}`}
+          >
             A key id and its secret are exchanged for access tokens, with which services are called.
           </EmptyState>
         }

@@ -46,7 +46,11 @@ export function ApplicationsPage() {
         rows={applications}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState title="No applications yet" action={<NewButton />}>
+          <EmptyState
+            title="No applications yet"
+            action={<NewButton />}
+            command="platform applications create NAME"
+          >
             An application is who calls: a program of yours, or a customer. Make one for each, so that keys
             and calls can be told apart.
           </EmptyState>

@@ -35,7 +35,11 @@ export function Subscriptions({ applicationId }: { readonly applicationId: strin
         rows={subscriptions}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState title="No subscriptions" action={<SubscribeButton />}>
+          <EmptyState
+            title="No subscriptions"
+            action={<SubscribeButton />}
+            command={`platform subscribe SERVICE ${applicationId}`}
+          >
             A subscription lets this application call a service, and has the URL to call.
           </EmptyState>
         }

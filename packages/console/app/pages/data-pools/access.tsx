@@ -51,7 +51,10 @@ function Grants({ poolId }: { readonly poolId: string }) {
         rows={grants}
         rowKey={({ applicationId }) => applicationId}
         empty={
-          <EmptyState title="No application may use it">
+          <EmptyState
+            title="No application may use it"
+            command={`platform pools grant ${poolId} APPLICATION`}
+          >
             What an application starts can refer to files of this pool once it is granted access here.
           </EmptyState>
         }
@@ -111,7 +114,10 @@ function Shares({ pool: { id, role } }: { readonly pool: DataPool }) {
         rows={shares}
         rowKey={({ organizationId }) => organizationId}
         empty={
-          <EmptyState title="Shared with no other organisation">
+          <EmptyState
+            title="Shared with no other organisation"
+            command={`platform pools share ${id} ORGANISATION`}
+          >
             Members of an organisation that it is shared with see the files, and may let their applications
             use them.
           </EmptyState>

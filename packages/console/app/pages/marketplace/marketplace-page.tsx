@@ -108,7 +108,7 @@ function Order() {
 
 function NothingOffered() {
   return (
-    <EmptyState title="Nothing is offered yet">
+    <EmptyState title="Nothing is offered yet" command="platform publish SERVICE">
       No organisation has put a service into the marketplace, and this one has published none internally.
       Publishing is on the page of a service.
     </EmptyState>

@@ -21,7 +21,7 @@ export function Builds({ serviceKey }: { readonly serviceKey: string }) {
       rows={builds}
       rowKey={({ id }) => id}
       empty={
-        <EmptyState title="No builds">
+        <EmptyState title="No builds" command="platform up">
           Each upload of a project is built. Builds go with their logs.
         </EmptyState>
       }

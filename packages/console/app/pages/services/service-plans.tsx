@@ -39,7 +39,7 @@ export function ServicePlans({ serviceKey, changing }: ServicePlansProps) {
         rows={plans}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState title="No plans" action={<NewPlan />}>
+          <EmptyState title="No plans" action={<NewPlan />} command={`platform plans put PLAN ${serviceKey}`}>
             Applications of this organisation need none; others subscribe to a plan. Publishing in the
             marketplace makes a free one where there is none.
           </EmptyState>

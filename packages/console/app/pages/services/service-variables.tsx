@@ -68,7 +68,9 @@ function PlainVariables({ serviceKey, setting }: ServiceVariablesProps) {
         }
       />
       <RoutedDialog title="New variable" when={["new", "variable"]}>
-        {(close) => <SetVariable kind="variable" serviceKey={serviceKey} close={close} />}
+        {(close) => (
+          <SetVariable kind="variable" serviceKey={serviceKey} taken={variables.items} close={close} />
+        )}
       </RoutedDialog>
       {changing !== undefined && (
         <RoutedDialog title={`Change ${changing.name}`} when={["set", toSetting("variable", changing.name)]}>
@@ -77,6 +79,7 @@ function PlainVariables({ serviceKey, setting }: ServiceVariablesProps) {
               kind="variable"
               serviceKey={serviceKey}
               name={changing.name}
+              taken={variables.items}
               value={changing.value}
               close={close}
             />
@@ -111,11 +114,19 @@ function Secrets({ serviceKey, setting }: ServiceVariablesProps) {
         }
       />
       <RoutedDialog title="New secret" when={["new", "secret"]}>
-        {(close) => <SetVariable kind="secret" serviceKey={serviceKey} close={close} />}
+        {(close) => <SetVariable kind="secret" serviceKey={serviceKey} taken={secrets.items} close={close} />}
       </RoutedDialog>
       {replaced !== undefined && (
         <RoutedDialog title={`Replace ${replaced}`} when={["set", toSetting("secret", replaced)]}>
-          {(close) => <SetVariable kind="secret" serviceKey={serviceKey} name={replaced} close={close} />}
+          {(close) => (
+            <SetVariable
+              kind="secret"
+              serviceKey={serviceKey}
+              name={replaced}
+              taken={secrets.items}
+              close={close}
+            />
+          )}
         </RoutedDialog>
       )}
     </section>

@@ -24,7 +24,7 @@ export function Versions({ serviceKey, versions }: VersionsProps) {
       rows={versions}
       rowKey={({ version }) => version}
       empty={
-        <EmptyState title="No versions yet">
+        <EmptyState title="No versions yet" command="platform up">
           A version comes of each build that succeeds. Those that failed stand under Builds.
         </EmptyState>
       }

@@ -40,20 +40,20 @@ export function Budgets() {
         rows={budgets}
         rowKey={({ currency }) => currency}
         empty={
-          <EmptyState title="No budgets">
+          <EmptyState title="No budgets" command="platform budgets put EUR 100">
             Without one, jobs may cost any amount. Each currency has a budget of its own.
           </EmptyState>
         }
       />
       <RoutedDialog title="New budget" when={["new", "budget"]}>
-        {(close) => <SetBudget close={close} />}
+        {(close) => <SetBudget budgets={budgets} close={close} />}
       </RoutedDialog>
       {changing !== undefined && (
         <RoutedDialog
           title={`Change the budget in ${changing.currency}`}
           when={["budget", changing.currency]}
         >
-          {(close) => <SetBudget budget={changing} close={close} />}
+          {(close) => <SetBudget budget={changing} budgets={budgets} close={close} />}
         </RoutedDialog>
       )}
     </section>

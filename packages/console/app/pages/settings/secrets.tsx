@@ -46,11 +46,11 @@ export function Secrets() {
         }
       />
       <RoutedDialog title="New secret" when={["new", "secret"]}>
-        {(close) => <SetVariable kind="secret" close={close} />}
+        {(close) => <SetVariable kind="secret" taken={secrets.items} close={close} />}
       </RoutedDialog>
       {changing !== undefined && (
         <RoutedDialog title={`Replace ${changing.name}`} when={["secret", changing.name]}>
-          {(close) => <SetVariable kind="secret" name={changing.name} close={close} />}
+          {(close) => <SetVariable kind="secret" name={changing.name} taken={secrets.items} close={close} />}
         </RoutedDialog>
       )}
     </section>

@@ -47,12 +47,18 @@ export function Variables() {
         }
       />
       <RoutedDialog title="New variable" when={["new", "variable"]}>
-        {(close) => <SetVariable kind="variable" close={close} />}
+        {(close) => <SetVariable kind="variable" taken={variables.items} close={close} />}
       </RoutedDialog>
       {changing !== undefined && (
         <RoutedDialog title={`Change ${changing.name}`} when={["variable", changing.name]}>
           {(close) => (
-            <SetVariable kind="variable" name={changing.name} value={changing.value} close={close} />
+            <SetVariable
+              kind="variable"
+              name={changing.name}
+              taken={variables.items}
+              value={changing.value}
+              close={close}
+            />
           )}
         </RoutedDialog>
       )}

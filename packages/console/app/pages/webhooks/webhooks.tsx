@@ -57,7 +57,7 @@ export function Webhooks({ applicationId, children }: WebhooksProps) {
         rows={webhooks}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState title="No webhooks">
+          <EmptyState title="No webhooks" command={`platform webhooks create ${applicationId} URL`}>
             A URL of yours that is told when an execution ends, in signed messages, so that nothing has to ask
             for its state.
           </EmptyState>
