@@ -58,6 +58,16 @@ def read_tags(tags: Iterable[str] | None) -> list[str]:
     return list(tags or ())
 
 
-def format_time(moment: datetime) -> str:
-    """As the platform reads times; one without a zone is local time."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+def format_time(name: str, moment: Any) -> str | None:
+    """As the platform reads times; one without a zone is local time. None: there is none.
+
+    :raises InvalidProblemError: it is no datetime, or in no year of four digits everywhere
+    """
+    if moment is None:
+        return None
+    if not isinstance(moment, datetime):
+        raise InvalidProblemError(f"{name} must be a datetime, not {moment!r}.")
+    try:
+        return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "seconds")
+    except (OverflowError, ValueError, OSError):
+        raise InvalidProblemError(f"{name} is too early or too late: {moment}.") from None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from .api import QuantumApi
-from .arguments import format_time, read_count, read_tags
+from .arguments import format_time, read_count, read_id, read_tags
 from .credentials import find_credentials
 from .errors import BackendNotFoundError
+from .job_filters import read_more
 from .needs import need
 from .remote_job import RemoteJob
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
+    from .job_filters import MoreFilters
     from .models import BackendInfo, JobInfo
     from .qiskit.backend import PlatformBackend
     from .qiskit.job import PlatformJob
@@ -87,18 +89,28 @@ class PlatformQuantumProvider:
         status: str | None = None,
         tags: Iterable[str] | None = None,
         created_after: datetime | None = None,
+        **more: Unpack[MoreFilters],
     ) -> Iterator[PlatformJob]:
-        """The newest jobs, fetched page by page as they are asked for; `limit` None: all of them.
+        """The newest 50 jobs, or `limit` (None: all), fetched page by page as they are asked for.
 
-        `tags`: those that have each of these. `created_after` without a zone is local time.
+        Only those that match all that is given: `backend` is an id; `tags` are those that a job has
+        all of; `created_after` is a time, then or later, and `created_before` one before, in local
+        time without a zone; `name` is a text in the name; `session` is one, or its id.
+
+        :raises InvalidProblemError: something given is of another type
+        :raises ApiError: INVALID_INPUT of a `status` that does not exist, with the first job
         """
         most = None if limit is None else read_count("limit", limit)
         query: dict[str, Any] = {
-            "backendId": backend,
+            "backendId": None if backend is None else read_id(backend),
             "status": status,
             "tag": None if tags is None else read_tags(tags),
-            "createdAfter": None if created_after is None else format_time(created_after),
+            "createdAfter": format_time("created_after", created_after),
+            **read_more(**more),
         }
+        return self._list(query, most)
+
+    def _list(self, query: dict[str, Any], most: int | None) -> Iterator[PlatformJob]:
         for count, info in enumerate(self._list_infos(query, most), 1):
             yield self._to_job(info)
             if count == most:

@@ -128,7 +128,7 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
 
         `effective_at` without a zone is local time.
         """
-        query = {} if effective_at is None else {"effectiveAt": format_time(effective_at)}
+        query = {"effectiveAt": format_time("effective_at", effective_at)}
         found: dict[str, Any] | None = self._provider.api.get_backend_part(
             self.id, "calibration", query
         )
@@ -140,9 +140,9 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         """The calibrations of its versions, the newest first, fetched as they are asked for.
 
         Each has `backend_version`, `calibrated_at`, `retired_at` and `calibration`. `start` and
-        `end`: of versions that were made then or later, and before.
+        `end`: of versions that were made then or later, and before; without a zone in local time.
         """
-        query = {name: format_time(at) for name, at in (("start", start), ("end", end)) if at}
+        query = {"start": format_time("start", start), "end": format_time("end", end)}
         is_last = False
         while not is_last:
             page = self._provider.api.get_backend_part(self.id, "calibration-history", query)

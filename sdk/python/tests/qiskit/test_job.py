@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
 
 from ..support.needs import need_packages
 
@@ -11,6 +15,7 @@ need_packages("qiskit", "qiskit_qasm3_import")
 
 from qiskit.providers import JobStatus  # noqa: E402
 
+from platform_quantum import InvalidProblemError  # noqa: E402
 from platform_quantum.backend.pubs import Pub  # noqa: E402
 from platform_quantum.backend.registers import describe_pub  # noqa: E402
 
@@ -85,3 +90,52 @@ def test_a_limit_bounds_what_is_fetched(
     assert len(list(provider.jobs(limit=2))) == 2
     assert list(provider.jobs(limit=0)) == list(provider.jobs(limit=-1)) == []
     assert len(server.asked) == 1
+
+
+def test_jobs_are_found_by_all_that_the_platform_filters(
+    server: ScriptedServer, provider: PlatformQuantumProvider, backend: PlatformBackend
+) -> None:
+    server.on("GET /quantum/jobs", Answer(200, {"content": [], "last": True}))
+    server.on("POST /quantum/sessions", Answer(201, {"id": "s-1"}))
+    berlin = timezone(timedelta(hours=1))
+    wanted = {
+        "created_after": datetime(2026, 11, 28, 1, tzinfo=berlin),
+        "created_before": datetime(2026, 11, 29, tzinfo=UTC),
+        "name": "bell & co",
+    }
+    for session in (backend.open_session(), "s-1"):
+        assert list(provider.jobs(backend="sim.test", session=session, **wanted)) == []
+        assert parse_qs(urlsplit(server.asked[-1].path).query) == {
+            "backendId": ["sim.test"],
+            "createdAfter": ["2026-11-28 00:00:00"],
+            "createdBefore": ["2026-11-29 00:00:00"],
+            "name": ["bell & co"],
+            "sessionId": ["s-1"],
+            "page": ["0"],
+            "size": ["50"],
+        }
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"created_after": "2026-11-28"}, "created_after must be a datetime"),
+        ({"created_before": date(2026, 11, 28)}, "created_before must be a datetime"),
+        (
+            {"created_before": datetime.max.replace(tzinfo=timezone(-timedelta(hours=1)))},
+            "created_before is too early or too late",
+        ),
+        ({"limit": "5"}, "limit must be a whole number"),
+        ({"tags": "bell"}, "tags must be a list"),
+        ({"backend": 5}, "An id is a text"),
+        ({"session": 5}, "An id is a text"),
+    ],
+)
+def test_a_list_of_jobs_is_refused_where_it_is_called(
+    server: ScriptedServer, provider: PlatformQuantumProvider, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidProblemError, match=said):
+        provider.jobs(**given)
+    with pytest.raises(TypeError, match="nam"):
+        provider.jobs(nam="bell")  # type: ignore[call-arg]
+    assert server.asked == []
