@@ -14,7 +14,7 @@ export const upCommand = defineCommand({
   summary: "Upload the project and make it live as a new version",
   description: [
     "Packs the project (see 'platform compress'), creates the service if it does not exist, uploads the project, and follows the build until the version is live.",
-    "The first version is 1.0.0; by default, each later one increments the patch number. Unchanged content does not create a new version.",
+    "The first version is 1.0.0; by default, each later one increments the patch number. Unchanged content does not create a new version, except of an adapter of hardware, which asks its device anew.",
     "If the build fails, its log, a code and the cause are shown and the exit code is 1. Live versions are not affected.",
   ],
   arguments: {},

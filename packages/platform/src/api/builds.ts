@@ -173,7 +173,10 @@ function toProblem(error: ProjectError): Problem {
   }
 }
 
-/** The newest build, live or under way, if it has this content. Deploying the content of an older version is a change. */
+/**
+ * The newest build, live or under way, if it has this content. Deploying the content of an older version is a change, and so is any that is live of an
+ * external backend: what it describes is told elsewhere.
+ */
 async function findUnchanged(
   deps: Deps,
   caller: PlatformCaller,
@@ -185,7 +188,7 @@ async function findUnchanged(
     highest === null ? null : await deps.builds.findLatest(caller.organisationId, service.key, highest);
   if (newest && !isFinal(newest.status)) return newest.contentHash === contentHash ? newest : null;
   const latest = await deps.versions.findLatest(caller.organisationId, service.key);
-  if (latest?.contentHash !== contentHash) return null;
+  if (latest === null || latest.isExternal || latest.contentHash !== contentHash) return null;
   return await deps.builds.findLatest(caller.organisationId, service.key, latest.version);
 }
 

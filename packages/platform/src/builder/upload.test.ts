@@ -4,11 +4,26 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { watchDisk } from "../disk/disk-guard.ts";
 import { guardBuilds } from "../disk/guarded-stores.ts";
-import { openBuildScene, returning } from "../testing/build-scene.ts";
+import { PROGRAM, openBuildScene, returning } from "../testing/build-scene.ts";
 import type { BuildScene } from "../testing/build-scene.ts";
 import { createTestMember } from "../testing/fixtures.ts";
 import { startAtOnce } from "../testing/held-lock.ts";
 import { createRecordingLogger } from "../testing/test-database.ts";
+
+/** A backend that asks elsewhere, as an adapter asks its vendor, how many qubits its device has. */
+const ASKING = `${PROGRAM}
+import os
+
+def describe():
+    configuration = {
+        "qubit_count": int(os.environ["QUBITS"]),
+        "shots_range": {"min": 1, "max": 10},
+        "max_pubs_per_job": 1,
+        "supported_input_formats": ["OPEN_QASM_V3"],
+        "memory_result_supported": False,
+    }
+    return {"type": "QPU", "display_name": "A device", "configuration": configuration}
+`;
 
 let scene: BuildScene;
 beforeAll(async () => {
@@ -17,6 +32,27 @@ beforeAll(async () => {
 afterAll(() => scene?.close());
 
 describe("an upload", () => {
+  test("of a backend of hardware is built anew, also where nothing of it has changed: its device may have", async () => {
+    const { organisationId, userId } = scene.owner;
+    const scope = { organisationId, serviceKey: null };
+    const set = async (value: string) =>
+      await scene.instance.stores.variables.put(scope, "QUBITS", { kind: "variable", value, by: userId });
+    const build = async (id: string, external: boolean, status: number) => {
+      const { key, name } = await scene.createService();
+      const archive = await scene.pack(name, ASKING, { backend: { id, external } });
+      await set("5");
+      await scene.deploy(key, archive);
+      await set("7");
+      const { statusCode, body } = await scene.upload(key, archive);
+      expect(statusCode).toBe(status);
+      await scene.buildAll(key, (JSON.parse(body) as { version: string }).version);
+      const found = await scene.instance.stores.backends.find(organisationId, id);
+      return found?.description.configuration.qubit_count;
+    };
+    expect(await build("qpu.asked", true, 201)).toBe(7);
+    expect(await build("sim.asked", false, 200)).toBe(5);
+  });
+
   describe("is refused at the door", () => {
     test("for what is no archive, an empty body, another type", async () => {
       const { key } = await scene.createService();

@@ -32,7 +32,7 @@ export interface NewVersion {
   readonly version: string;
   /** Names the archive in the object store. */
   readonly archiveHash: string;
-  /** Equal for equal projects: unchanged content makes no new version. */
+  /** Equal for equal projects: unchanged content makes no new version, but of an external backend. */
   readonly contentHash: string;
   /** vCPUs and GB that one execution needs. */
   readonly resources: Resources;
