@@ -167,10 +167,13 @@ export const BACKENDS_API = {
     path: "/backends/{backendId}/calibration-history",
     summary: "List the calibrations of a backend",
     description:
-      "Of all its versions that have one, the newest first: a calibration is what `describe` has returned when a version was built. 1 MB at most, but one at least; `end` with the last `calibrated_at` has the ones before. Of a backend that another organisation shares, from the version on that was the newest then.",
+      "Of all its versions that have one, the newest first: a calibration is what `describe` has returned when a version was built. 1 MB at most, but one at least; `before` with the last `backend_version` has the next page. Of a backend that another organisation shares, from the version on that was the newest then.",
     query: Type.Object({
       start: Type.Optional(Timestamp("Only of versions that were made then or later")),
       end: Type.Optional(Timestamp("Only of versions that were made before")),
+      before: Type.Optional(
+        Type.String({ maxLength: 40, description: "Only of versions that are older than this one" }),
+      ),
       size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "Default 20" })),
     }),
     responses: { 200: { description: "The calibrations", schema: CalibrationsSchema } },

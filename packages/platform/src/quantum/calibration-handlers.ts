@@ -2,6 +2,7 @@ import { formatTimestamp } from "@platform/contract/execution";
 import type { BACKENDS_API } from "@platform/contract/quantum-api/backends";
 import type { QUANTUM_JOB_PARTS_API } from "@platform/contract/quantum-api/job-parts";
 import { readTime } from "@platform/engine/http/paging";
+import { refuseParameter } from "@platform/engine/http/query";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { PlatformCaller } from "../api/caller.ts";
 import type { CalibrationRecord } from "../store/quantum-calibrations.ts";
@@ -36,11 +37,13 @@ export function createCalibrationHandlers(
       const filter = {
         start: readTime("start", query.start),
         end: readTime("end", query.end),
+        before: query.before,
         limit: query.size ?? DEFAULT_SIZE,
       };
       const { serviceKey } = await requireBackend(backends, organisationId, params.backendId);
-      const { items, isLast } = await quantumCalibrations.list({ organisationId, serviceKey }, filter);
-      return { status: 200, body: { content: items.map(toCalibration), last: isLast } };
+      const found = await quantumCalibrations.list({ organisationId, serviceKey }, filter);
+      if (found === null) throw refuseParameter("before", NO_VERSION);
+      return { status: 200, body: { content: found.items.map(toCalibration), last: found.isLast } };
     },
     getQuantumJobCalibration: async ({ caller, params }) => {
       const { id } = await known.require(caller, params.id);
@@ -48,6 +51,8 @@ export function createCalibrationHandlers(
     },
   };
 }
+
+const NO_VERSION = "must be the version of the backend with which the last page has ended";
 
 function answer(calibration: CalibrationRecord["calibration"] | null) {
   return calibration === null

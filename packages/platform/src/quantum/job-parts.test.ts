@@ -224,6 +224,32 @@ test("calibrations of a backend are listed by version, and asked for as of a tim
   expect((await at(formatTimestamp(Date.now() + 60_000))).status).toBe(204);
 });
 
+test("calibrations of one moment are on one page each, and none is lost between pages", async () => {
+  const { provider } = scene;
+  const serviceKey = await createHistory(provider, "sim.moment");
+  await scene.addVersion({ serviceKey, id: "sim.moment" }, "2.3.0", { calibration: CALIBRATION });
+  await scene.home.database.query({
+    text: "update version set created_at = '2026-03-01 00:00:00.7Z' where service_key = $1 returning id",
+    values: [serviceKey],
+  });
+  const listed: unknown[] = [];
+  const path = "GET /backends/sim.moment/calibration-history?size=1";
+  for (let before = "", last = false; !last; before = `&before=${String(listed.at(-1))}`) {
+    const { body } = await call(provider, path + before);
+    const [one] = body["content"] as readonly { readonly backend_version: string }[];
+    listed.push(one?.backend_version);
+    last = body["last"] === true;
+  }
+  expect(listed).toHaveLength(3);
+  expect(new Set(listed)).toEqual(new Set(["2.0.0", "2.2.0", "2.3.0"]));
+  expect((await call(provider, `${path}&before=2.1.0`)).status).toBe(200);
+  for (const unknown of ["9.0.0", "2", "x", "99999999999.0.0"])
+    expect(await call(provider, `${path}&before=${unknown}`)).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_INPUT" },
+    });
+});
+
 test("a list of calibrations has a megabyte at most, but one of them whatever its size", async () => {
   const large = { text: "x".repeat(600_000) };
   const serviceKey = await scene.createBackend(scene.provider, "sim.large", { calibration: large });

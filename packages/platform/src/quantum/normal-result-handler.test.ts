@@ -18,8 +18,7 @@ async function run(outcome: Outcome): Promise<string> {
   return String(body["id"]);
 }
 
-const getNormal = async (id: string) =>
-  await scene.call(scene.provider, `GET /jobs/${id}/result/normalized`);
+const getNormal = async (id: string) => await scene.call(scene.provider, `GET /jobs/${id}/result/normalized`);
 
 /** Of a run whose result is in a file. Nobody has kept it: who reads it, fails otherwise. */
 const succeedWithFile = (bytes: number): Outcome => ({
@@ -27,7 +26,13 @@ const succeedWithFile = (bytes: number): Outcome => ({
   result: Buffer.alloc(0),
   metadata: null,
   output: {
-    result: { hash: "a".repeat(64), bytes, path: "", keep: async () => undefined, drop: async () => undefined },
+    result: {
+      hash: "a".repeat(64),
+      bytes,
+      path: "",
+      keep: async () => undefined,
+      drop: async () => undefined,
+    },
     files: [],
   },
 });

@@ -1,5 +1,6 @@
 import { Problem } from "@platform/contract/problems";
 import type { Executions } from "@platform/engine/executions/executions";
+import { requireCounted } from "@platform/engine/executions/priced";
 import type { Owner } from "@platform/engine/store/owner";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { VersionTarget } from "@platform/engine/versions/runnable-version";
@@ -47,9 +48,14 @@ export function createRunStarter(deps: StarterDeps): RunStarter {
   const { executions } = deps;
   return {
     findTarget: async (organisationId, target) => {
-      if (target.serviceKey !== null)
-        return await findVersion(deps, { organisationId, serviceKey: target.serviceKey }, target.version);
-      return (await findSubscription(deps, organisationId, target)).version;
+      const { serviceKey, version: wanted } = target;
+      const version =
+        serviceKey === null
+          ? (await findSubscription(deps, organisationId, target)).version
+          : await findVersion(deps, { organisationId, serviceKey }, wanted);
+      // Each of its starts would be refused so.
+      requireCounted(version, false);
+      return version;
     },
     start: async (claim) => {
       const { owner, version, count } = await prepare(deps, claim);

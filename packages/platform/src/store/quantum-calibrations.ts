@@ -1,7 +1,7 @@
 import { isUuid } from "@platform/engine/base/uuid";
 import { BACKEND_PRIORITY } from "@platform/engine/store/kinds";
 import type { Database } from "../postgres/database.ts";
-import { selectMilliseconds } from "./base/columns.ts";
+import { parseVersion, selectMilliseconds } from "./base/columns.ts";
 import { lookUp } from "./executions/lookup.ts";
 import { IS_SHARED } from "./platform-backends.ts";
 
@@ -29,6 +29,8 @@ interface CalibrationFilter {
   readonly start: number | undefined;
   /** Those of this moment are left out. */
   readonly end: number | undefined;
+  /** Those that are older than this version, MAJOR.MINOR.PATCH: many may be of one moment. */
+  readonly before: string | undefined;
   readonly limit: number;
 }
 
@@ -38,11 +40,11 @@ export interface QuantumCalibrationStore {
   readonly findOfJob: (organisationId: string, id: string) => Promise<Calibration | null>;
   /** Of the version that ran new jobs at this time; null: none did, or it has none. */
   readonly findAt: (backend: BackendKey, at: number) => Promise<Calibration | null>;
-  /** The newest first, MOST_BYTES at most but one at least; `isLast`: nothing older matches. */
+  /** The newest first, MOST_BYTES at most but one at least; `isLast`: nothing older matches. Null: it has no version `before`. */
   readonly list: (
     backend: BackendKey,
     filter: CalibrationFilter,
-  ) => Promise<{ readonly items: readonly CalibrationRecord[]; readonly isLast: boolean }>;
+  ) => Promise<{ readonly items: readonly CalibrationRecord[]; readonly isLast: boolean } | null>;
 }
 
 /** Of calibrations in one list. */
@@ -57,6 +59,32 @@ const KNOWN = `(
   ) v join service s on s.key = v.service_key and (s.organisation_id = $1::uuid or ${IS_SHARED} and coalesce(v.next_at, 'infinity') > (
     select min(p.shared_at) from platform_backend p where p.service_key = s.key
   ))`;
+
+const NO_NUMBER = { major: null, minor: null, patch: null };
+const IS_BEFORE = "(k.major, k.minor, k.patch) = ($6::int, $7::int, $8::int)";
+
+/** One more than is wanted says whether there are more; no further ones are read. The outermost row is there also where none is found. */
+const LIST = `with known as materialized (
+    select v.id, v.major, v.minor, v.patch, v.created_at, v.retired_at, ${CALIBRATION} is not null as is_one from ${KNOWN}
+  ), page as (
+    select k.* from known k
+    where k.is_one and ($3::float8 is null or k.created_at >= to_timestamp($3 / 1000)) and ($4::float8 is null or k.created_at < to_timestamp($4 / 1000))
+      and ($6::int is null or (k.created_at, k.id) < (select k.created_at, k.id from known k where ${IS_BEFORE}))
+    order by k.created_at desc, k.id desc limit $5::int + 1
+  ), sized as (
+    select p.*, ${CALIBRATION} as calibration, row_number() over newest as place,
+      row_number() over newest = 1 or row_number() over newest <= $5::int
+        and sum(length((${CALIBRATION})::text)) over newest <= ${MOST_BYTES} as is_within
+    from page p join version v on v.id = p.id window newest as (order by p.created_at desc, p.id desc)
+  )
+  select known.is as "isKnown", concat_ws('.', s.major, s.minor, s.patch) as version, ${selectMilliseconds("s.created_at")} as "madeAt",
+    ${selectMilliseconds("s.retired_at")} as "retiredAt", case when s.is_within then s.calibration end as calibration, s.is_within as "isWithin"
+  from (select $6::int is null or exists (select 1 from known k where ${IS_BEFORE}) as is) known left join sized s on true order by s.place`;
+
+interface CalibrationRow extends CalibrationRecord {
+  readonly isKnown: boolean;
+  readonly isWithin: boolean;
+}
 
 /** The same in PostgreSQL. */
 export function createQuantumCalibrationStore(database: Database): QuantumCalibrationStore {
@@ -82,23 +110,18 @@ export function createQuantumCalibrationStore(database: Database): QuantumCalibr
       });
       return row?.calibration ?? null;
     },
-    list: async ({ organisationId, serviceKey }, { start, end, limit }) => {
-      const found = await database.query<CalibrationRecord & { readonly isWithin: boolean }>({
-        // One more than is wanted says whether there are more.
-        text: `select version, "madeAt", "retiredAt", case when "isWithin" then calibration end as calibration, "isWithin" from (
-            select concat_ws('.', v.major, v.minor, v.patch) as version, ${selectMilliseconds("v.created_at")} as "madeAt",
-              ${selectMilliseconds("v.retired_at")} as "retiredAt", ${CALIBRATION} as calibration,
-              row_number() over newest = 1 or row_number() over newest <= $5::int
-                and sum(length((${CALIBRATION})::text)) over newest <= ${MOST_BYTES} as "isWithin", row_number() over newest as place
-            from ${KNOWN}
-            where ${CALIBRATION} is not null and ($3::float8 is null or v.created_at >= to_timestamp($3 / 1000))
-              and ($4::float8 is null or v.created_at < to_timestamp($4 / 1000))
-            window newest as (order by v.created_at desc, v.id desc)
-          ) c where place <= $5::int + 1 order by place`,
-        values: [organisationId, serviceKey, start ?? null, end ?? null, limit],
+    list: async ({ organisationId, serviceKey }, { start, end, before, limit }) => {
+      const number = before === undefined ? NO_NUMBER : parseVersion(before);
+      if (number === null) return null;
+      const { major, minor, patch } = number;
+      const rows = await database.query<CalibrationRow>({
+        text: LIST,
+        values: [organisationId, serviceKey, start ?? null, end ?? null, limit, major, minor, patch],
         idempotent: true,
       });
-      const items = found.flatMap(({ isWithin, ...record }) => (isWithin ? [record] : []));
+      if (rows[0]?.isKnown === false) return null;
+      const found = rows.filter((row) => row.version !== null);
+      const items = found.flatMap(({ isWithin, isKnown: _isKnown, ...record }) => (isWithin ? [record] : []));
       return { items, isLast: items.length === found.length };
     },
   };

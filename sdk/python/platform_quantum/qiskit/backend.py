@@ -149,7 +149,7 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
             yield from page["content"]
             is_last = bool(page.get("last", True)) or not page["content"]
             if not is_last:
-                query["end"] = page["content"][-1]["calibrated_at"]
+                query["before"] = page["content"][-1]["backend_version"]
 
     def configuration(self) -> SimpleNamespace:
         """What programs for Qiskit 0.x ask; new ones ask `target`."""

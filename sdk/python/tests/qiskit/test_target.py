@@ -89,5 +89,5 @@ def test_calibrations_of_earlier_times_are_asked_for_as_of_then_and_page_by_page
     assert list(backend.calibration_history(end=at)) == [newer, older]
     assert [read_query(one.path) for one in server.asked[-2:]] == [
         {"end": ["2026-11-28 09:00:00"]},
-        {"end": ["2026-11-27 09:00:00"]},
+        {"end": ["2026-11-28 09:00:00"], "before": ["1.1.0"]},
     ]
