@@ -15,15 +15,15 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.error import URLError
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from . import __version__
 from .credentials import is_loopback
+from .encode import encode_body, encode_query
 from .errors import (
     ApiError,
     BackendNotFoundError,
     InvalidAccessTokenError,
-    InvalidProblemError,
     ServerUnreachableError,
 )
 
@@ -172,9 +172,9 @@ class HttpClient:
             headers["X-OrganizationId"] = credentials.organization_id
         content = None
         if request.body is not None:
-            content = _encode_body(request.body)
+            content = encode_body(request.body)
             headers["Content-Type"] = "application/json"
-        url = f"{credentials.endpoint}{request.path}{_encode(request.query)}"
+        url = f"{credentials.endpoint}{request.path}{encode_query(request.query)}"
         prepared = urllib.request.Request(url, content, headers, method=request.method)
         left = max(request.until - time.monotonic(), 0) + _GRACE_SECONDS
         with self._opener.open(prepared, timeout=min(ANSWER_SECONDS, left)) as response:
@@ -238,30 +238,6 @@ def _pause_before(attempt: int) -> float:
     """Seconds before the next try: rising, and different for each client."""
     longest: float = min(_SHORTEST_PAUSE * 2.0 ** (attempt - 1), _LONGEST_PAUSE)
     return longest * random.uniform(0.5, 1.0)
-
-
-def _encode(query: Mapping[str, Any]) -> str:
-    known = {name: _to_text(value) for name, value in query.items() if value is not None}
-    return f"?{urlencode(known, doseq=True)}" if known else ""
-
-
-def _encode_body(body: Any) -> bytes:
-    try:
-        text = json.dumps(body, allow_nan=False, separators=(",", ":"), default=_lower)
-    except ValueError:
-        raise InvalidProblemError("An option is no finite number, or contains itself.") from None
-    return text.encode("ascii")
-
-
-def _lower(value: Any) -> Any:
-    """Numbers and arrays of numpy, which a seed or an option may be."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"an option of type {type(value).__name__} is not JSON")
-
-
-def _to_text(value: Any) -> Any:
-    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _describe(error: Exception) -> str:

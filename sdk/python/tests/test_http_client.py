@@ -13,6 +13,7 @@ from platform_quantum import (
     ApiError,
     BackendNotFoundError,
     InvalidAccessTokenError,
+    InvalidProblemError,
     ServerUnreachableError,
 )
 from platform_quantum.credentials import Credentials
@@ -127,6 +128,14 @@ def test_what_would_be_refused_again_is_not_sent_again(
         api.start_job(START)
     assert raised.value.status == answer.status
     assert len(server.asked) == 1
+
+
+def test_what_no_platform_reads_to_its_end_is_not_sent(
+    server: ScriptedServer, api: QuantumApi
+) -> None:
+    with pytest.raises(InvalidProblemError, match="no more than 1 MB"):
+        api.start_job({"input": "x" * 3_000_000})
+    assert server.asked == []
 
 
 def test_a_refusal_says_code_detail_places_and_the_id_of_the_request(
