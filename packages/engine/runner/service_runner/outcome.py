@@ -19,6 +19,13 @@ _METADATA_DEPTH = 200
 _OWN_NAMES = ("_usage", "_inputs", "_persisted", "_omittedFiles")
 """What the platform itself says of a run (`run-output.ts`)."""
 _MAX_SEARCHED = 100_000
+_LISTED = b'{"value": '
+"""How the result begins that is a list: no object of user code has a space there, however it is
+called, so that its beginning tells (`large-lists.ts`)."""
+
+
+class _Listed(dict[str, "Any"]):
+    """A list, as the member `value` of an object."""
 
 
 def encode_outcome(value: Any, result_limit: int) -> tuple[bytes, bytes | None]:
@@ -46,7 +53,7 @@ def encode_checkpoint(value: Any, limit: int) -> bytes:
     """A partial result, converted as a result is. Raises Failure."""
     if _is_envelope(value, {"result", "metadata"}, "result"):
         value = value.result
-    text = _encode("checkpoint", _as_object(value), limit)
+    text = _encode("checkpoint", {**_as_object(value)}, limit)
     if _is_deep(text):
         reason = f"The checkpoint is nested deeper than {_METADATA_DEPTH} levels."
         raise Failure("INVALID_RESULT", reason)
@@ -91,6 +98,8 @@ def _as_object(value: Any) -> dict[str, Any]:
     value = _lower(value)
     if value is None:
         return {}
+    if isinstance(value, (list, tuple)):
+        return _Listed(value=value)
     return value if isinstance(value, dict) else {"value": value}
 
 
@@ -149,6 +158,8 @@ def _encode(name: str, value: dict[str, Any], limit: int) -> bytes:
         raise Failure("INVALID_RESULT", f"The {name} is nested too deeply to be JSON.") from None
     except (TypeError, ValueError) as error:
         raise Failure("INVALID_RESULT", _explain(name, value, error)) from None
+    if isinstance(value, _Listed):
+        data = b"".join((_LISTED, memoryview(data)[len(_LISTED) - 1 :]))
     if len(data) > limit:
         size = f"The {name} has {len(data)} bytes of JSON text"
         raise Failure("RESULT_TOO_LARGE", f"{size}, the limit is {limit} bytes.")

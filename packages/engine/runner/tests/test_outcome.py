@@ -56,9 +56,11 @@ class Outcome(unittest.TestCase):
         cases = [
             (None, b"{}"),
             ({"a": "\u00f6"}, b'{"a":"\\u00f6"}'),
-            ([1], b'{"value":[1]}'),
+            ([1], b'{"value": [1]}'),
+            ((1, [2]), b'{"value": [1,[2]]}'),
+            ({"value": [1]}, b'{"value":[1]}'),
             ("a", b'{"value":"a"}'),
-            (Array(), b'{"value":[1.0,2.0]}'),
+            (Array(), b'{"value": [1.0,2.0]}'),
             ({"colour": Colour.RED, "array": Array()}, b'{"colour":"red","array":[1.0,2.0]}'),
             (Wider(1, 2), b'{"result":1,"other":2}'),
         ]
@@ -69,7 +71,7 @@ class Outcome(unittest.TestCase):
     def test_an_envelope_sets_result_and_metadata(self) -> None:
         self.assertEqual(
             encode_outcome(Envelope([1], {"seconds": 2}), LIMIT),
-            (b'{"value":[1]}', b'{"seconds":2}'),
+            (b'{"value": [1]}', b'{"seconds":2}'),
         )
         self.assertEqual(encode_outcome(Envelope({"a": 1}), LIMIT), (b'{"a":1}', None))
 

@@ -330,7 +330,7 @@ describe.runIf(process.getuid?.() === 0).each(["auto", "spawn"] as const)(
       expect((await fixture.finish(version, { data: { attacks: true } })).result).toEqual({ value: [] });
       const finished = await victim.outcome;
       const found = finished.status === "SUCCEEDED" ? Buffer.from(finished.result).toString() : finished;
-      expect(found).toBe('{"value":["mine","output"]}');
+      expect(found).toBe('{"value": ["mine","output"]}');
       const next = await fixture.finish(version, { data: { attacks: false, seconds: 0 } });
       expect(next.result).toEqual({ value: ["mine", "output"] });
     });

@@ -2,16 +2,12 @@ import { createCache } from "@platform/engine/base/cache";
 import type { ContentName, ResultStore } from "@platform/engine/content/result-store";
 import { frameResult } from "@platform/engine/http/large-result";
 import type { FramedContent } from "@platform/engine/http/large-result";
+import { AROUND_LIST, LIST_START } from "./published-jobs.ts";
 
 /*
- * Results that are not in a row (1 MB and more), as jobs show them. A list that a backend has returned is the member `value` of an object, of which the job
- * shows the list alone (published-jobs.ts); whether an object is such a one is known when it has been read to its end once.
+ * Results that are not in a row (1 MB and more, up to gigabytes), as jobs show them. Whether one is a list that a backend has returned is known by its
+ * first bytes (published-jobs.ts). A runner that user code has taken over may begin so what is none: then the job shows what its backend has made of it.
  */
-
-const START = '{"value":[';
-/** What stands before the list, and behind it. */
-const BEFORE = '{"value":'.length;
-const BEHIND = "}".length;
 
 const NOTHING = Buffer.alloc(0);
 /** Nothing stands around the result. */
@@ -27,47 +23,21 @@ export function createLargeLists(
   const known = createCache<boolean>(KNOWN);
   return async (name) => {
     const content = frameResult(results, name, WHOLE);
-    const isList = await known.get(name.hash, async () => isListAlone(results, name));
+    const isList = await known.get(name.hash, async () => beginsAsList(results, name));
     if (!isList) return content;
+    const { before, behind } = AROUND_LIST;
     return {
-      bytes: content.bytes - BEFORE - BEHIND,
+      bytes: content.bytes - before - behind,
       tag: `${content.tag}.list`,
-      open: ({ start, end }) => content.open({ start: start + BEFORE, end: end + BEFORE }),
+      open: ({ start, end }) => content.open({ start: start + before, end: end + before }),
     };
   };
 }
 
-async function isListAlone(results: Pick<ResultStore, "read">, { hash, bytes }: ContentName) {
-  const first = await results.read(hash, { start: 0, end: Math.min(bytes, START.length) });
-  let beginning = "";
-  for await (const part of first) beginning += Buffer.from(part as Uint8Array).toString("latin1");
-  if (beginning !== START) return false;
-  const scan = createScan();
-  for await (const part of await results.read(hash, { start: 0, end: bytes }))
-    if (scan(part as Uint8Array)) return false;
-  return true;
-}
-
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
-const OPEN: ReadonlySet<number> = new Set(Buffer.from("{["));
-const CLOSE: ReadonlySet<number> = new Set(Buffer.from("}]"));
-
-/** Takes JSON text part by part; true once its object has a second member. */
-function createScan(): (part: Uint8Array) => boolean {
-  let depth = 0;
-  let isText = false;
-  let isEscaped = false;
-  return (part) => {
-    for (const byte of part) {
-      if (isEscaped) isEscaped = false;
-      else if (isText) {
-        if (byte === BACKSLASH) isEscaped = true;
-        else if (byte === QUOTE) isText = false;
-      } else if (byte === QUOTE) isText = true;
-      else if (OPEN.has(byte)) depth++;
-      else if (CLOSE.has(byte)) depth--;
-      else if (byte === COMMA && depth === 1) return true;
-    }
-    return false;
-  };
+async function beginsAsList(results: Pick<ResultStore, "read">, { hash, bytes }: ContentName) {
+  if (bytes <= LIST_START.length) return false;
+  const parts: Uint8Array[] = [];
+  for await (const part of await results.read(hash, { start: 0, end: LIST_START.length }))
+    parts.push(part as Uint8Array);
+  return LIST_START.equals(Buffer.concat(parts));
 }

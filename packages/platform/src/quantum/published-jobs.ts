@@ -1,5 +1,4 @@
 import { isRecord } from "@platform/engine/base/json";
-import { scanJson } from "@platform/engine/executions/json-scan";
 
 /*
  * What clients that were published for other platforms of this kind expect of jobs, beyond what the backend answers in their dialect
@@ -30,16 +29,14 @@ export function describeParams({
   return { qubits: String(input["qubits"]), ...params };
 }
 
-const VALUE = Buffer.from('{"value":[');
+/** How the runner begins a result that is a list (`outcome.py`); an object of a program has no space there. */
+export const LIST_START = Buffer.from('{"value": [');
+/** What stands before the list, and behind it. */
+export const AROUND_LIST = { before: LIST_START.length - 1, behind: 1 };
 
-/**
- * A list that a backend has returned: of an execution it is the member `value` of an object, of a job it is the result. Anything else is as it was.
- */
+/** A list that a backend has returned: of an execution it is the member `value` of an object, of a job it is the result. Anything else is as it was. */
 export function unwrapList(result: Uint8Array): Uint8Array {
   // The result may be the end of what it is a part of.
-  if (!VALUE.equals(result.subarray(0, VALUE.length))) return result;
-  const { members } = scanJson(result);
-  const [only] = members;
-  if (members.length !== 1 || only === undefined) return result;
-  return result.subarray(only.start, only.start + only.length);
+  if (!LIST_START.equals(result.subarray(0, LIST_START.length))) return result;
+  return result.subarray(AROUND_LIST.before, result.length - AROUND_LIST.behind);
 }
