@@ -23,6 +23,8 @@ class BackendInfo:
     technology: str | None
     queue_size: int | None
     """Jobs that wait."""
+    dry_run: bool
+    """Whether it answers `estimate`."""
     configuration: dict[str, Any] = field(repr=False)
     raw: dict[str, Any] = field(repr=False)
 
@@ -37,6 +39,7 @@ class BackendInfo:
             provider=raw.get("provider"),
             technology=raw.get("technology"),
             queue_size=raw.get("queue_size"),
+            dry_run=raw.get("dry_run") is True,
             configuration=raw.get("configuration") or {},
             raw=raw,
         )

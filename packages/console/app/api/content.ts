@@ -6,12 +6,13 @@ import { saveBlob, saveLink } from "../ui/save.ts";
 import { useScope } from "./scope.tsx";
 import type { Scope } from "./scope.tsx";
 
-/** What is answered as the bytes that are stored: parsing it would change numbers that no double has. */
+/** What is answered as JSON that is shown as it is: parsing it would change numbers that no double has. */
 export type TextOperation =
   | "getExecutionInput"
   | "getExecutionResult"
   | "getQuantumJobInput"
-  | "getQuantumJobResult";
+  | "getQuantumJobResult"
+  | "getNormalQuantumJobResult";
 
 /** What is answered as a file. */
 export type ContentOperation = {

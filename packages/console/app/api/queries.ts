@@ -33,6 +33,10 @@ export interface Pages<K extends OperationId = OperationId> {
   readonly request: RequestOf<K>;
 }
 
+/** What a read has: null where the answer has no body, since undefined is what is not there yet. */
+type ReadOf<K extends OperationId> =
+  undefined extends AnswerOf<K> ? Exclude<AnswerOf<K>, undefined> | null : AnswerOf<K>;
+
 /** A read of an operation: `q("getApplication", { params: { id } })`. */
 export function q<K extends OperationId>(op: K, request: RequestOf<K>): Query<K> {
   return { kind: "one", op, request };
@@ -60,16 +64,16 @@ type AnyCall = (request: unknown) => Promise<unknown>;
 /** What changes by itself is asked for again after this long, while its page is visible. */
 export const REFRESH_MS = { unfinished: 2_000, list: 15_000 } as const;
 
-function call(scope: Scope, op: OperationId, request: unknown): Promise<unknown> {
+async function call(scope: Scope, op: OperationId, request: unknown): Promise<unknown> {
   const send: unknown = scope.api[op];
-  return (send as AnyCall)(request);
+  return (await (send as AnyCall)(request)) ?? null;
 }
 
 /** The options of TanStack Query for a read. */
 export function toQueryOptions<K extends OperationId>(scope: Scope, { op, request }: Query<K>) {
   return queryOptions({
     queryKey: [op, scope.key, request],
-    queryFn: ({ signal }) => call(scope, op, { ...request, signal }) as Promise<AnswerOf<K>>,
+    queryFn: ({ signal }) => call(scope, op, { ...request, signal }) as Promise<ReadOf<K>>,
   });
 }
 
@@ -114,8 +118,8 @@ function toInterval<T>(refresh: Refresh<T> | undefined, data: T | undefined): nu
 /** What the route's loader has loaded. */
 export function useLoaded<K extends OperationId>(
   query: Query<K>,
-  options: { readonly refresh?: Refresh<AnswerOf<K>> } = {},
-): AnswerOf<K> {
+  options: { readonly refresh?: Refresh<ReadOf<K>> } = {},
+): ReadOf<K> {
   const scope = useScope();
   const found = useSuspenseQuery({
     ...toQueryOptions(scope, query),
@@ -127,8 +131,8 @@ export function useLoaded<K extends OperationId>(
 /** What is read when a part of a page opens, e.g. a dialog. `data`: undefined until it is there. */
 export function useFetched<K extends OperationId>(
   query: Query<K>,
-  options: { readonly isActive?: boolean; readonly refresh?: Refresh<AnswerOf<K>> } = {},
-): { readonly data: AnswerOf<K> | undefined; readonly error: Error | null; readonly retry: () => void } {
+  options: { readonly isActive?: boolean; readonly refresh?: Refresh<ReadOf<K>> } = {},
+): { readonly data: ReadOf<K> | undefined; readonly error: Error | null; readonly retry: () => void } {
   const scope = useScope();
   const { data, error, refetch } = useQuery({
     ...toQueryOptions(scope, query),

@@ -46,7 +46,7 @@ export function RunCircuit({ backend, sessionId, onStarted, onCancel }: RunCircu
       onCancel={onCancel}
     >
       <Fields backend={backend} />
-      <EstimateJob backend={backend} />
+      {backend.dry_run === true && <EstimateJob backend={backend} />}
       {backend.status !== "ONLINE" && (
         <Text fz="sm">The backend is not online at present: the job waits until it is.</Text>
       )}

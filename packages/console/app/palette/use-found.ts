@@ -81,7 +81,7 @@ function useBackends(text: string, isActive: boolean) {
 function useList<K extends Search & OperationId>(op: K, text: string, isActive: boolean) {
   const request = { query: { q: text, limit: MOST } } as Parameters<typeof q<K>>[1];
   const { data, error } = useFetched(q(op, request), { isActive });
-  const found: { readonly items: readonly unknown[] } | undefined = data;
+  const found: { readonly items: readonly unknown[] } | null | undefined = data;
   return {
     items: (found?.items ?? []) as readonly ItemOf<K>[],
     isPending: isActive && data === undefined && error === null,

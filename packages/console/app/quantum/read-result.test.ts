@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readResult } from "./read-result.ts";
-import type { MeasuredCircuit } from "./read-result.ts";
+import { readNormal, readResult } from "./read-result.ts";
+import type { MeasuredCircuit, Outcome } from "./read-result.ts";
 import { countOutcomes, listShots } from "./read-shots.ts";
 
 /** As the SDK packs shots. */
@@ -63,17 +63,40 @@ test("each set of parameters has counts of its own", async () => {
   expect(await count(result, 2)).toEqual([["1", 2]]);
 });
 
-test("counts are taken as they are, also of other SDKs", async () => {
+/** What is shown of one circuit whose outcomes are counted. */
+const toShown = (outcomes: readonly Outcome[]) => ({
+  kind: "measured",
+  circuits: [{ name: null, sets: 1, registers: null, outcomes }],
+});
+
+test("counts are taken as they are, and those of other SDKs as the platform reads them", async () => {
   expect(await count({ pubs: [{ counts: { "00": 1, "11": 3 } }] })).toEqual([
     ["11", 3],
     ["00", 1],
   ]);
-  expect(await count({ counts: { "0": 5 }, memory: ["0"] })).toEqual([["0", 5]]);
-  expect(await count({ value: [{ counts: { "1": 5 } }, { counts: { "0": 5 } }] })).toEqual([["1", 5]]);
-  expect(await count({ histogram: { "3": 0.5, "0": 0.5 } })).toEqual([
-    ["0", 0.5],
-    ["3", 0.5],
-  ]);
+  // Their bits have an order that the result does not say.
+  for (const other of [
+    { counts: { "0": 5 } },
+    { value: [{ counts: { "1": 5 } }] },
+    { histogram: { "3": 1 } },
+  ])
+    expect(readResult(JSON.stringify(other))).toEqual({ kind: "other" });
+  const circuit = { name: null, index: [], shots: 4 };
+  const toNormal = (found: object) => readNormal(JSON.stringify({ circuits: [{ ...circuit, ...found }] }));
+  expect(toNormal({ counts: { "01": 1, "10": 3 } })).toEqual(
+    toShown([
+      ["10", 3],
+      ["01", 1],
+    ]),
+  );
+  expect(toNormal({ probabilities: { "11": 0.5, "00": 0.5 } })).toEqual(
+    toShown([
+      ["00", 0.5],
+      ["11", 0.5],
+    ]),
+  );
+  expect(toNormal({ amplitudes: { "0": [1, 0] } })).toEqual({ kind: "other" });
+  expect(readNormal("{}")).toEqual({ kind: "other" });
 });
 
 test("expectation values are numbers, whatever their shape", () => {
@@ -97,8 +120,8 @@ test.each<readonly [string, string]>([
   ["no object", "7"],
   ["no circuits", '{"pubs": []}'],
   ["circuits of which one has another form", '{"pubs": [{"counts": {"0": 1}}, {"counts": 7}]}'],
-  ["counts that are none", '{"counts": {"0": "many"}}'],
-  ["counts below zero", '{"counts": {"0": -1}}'],
+  ["counts that are none", '{"pubs": [{"counts": {"0": "many"}}]}'],
+  ["counts below zero", '{"pubs": [{"counts": {"0": -1}}]}'],
   ["registers without bits", '{"pubs": [{"registers": [{"bits": 0, "samples": "", "shape": []}]}]}'],
   ["registers of no shape", '{"pubs": [{"registers": [{"bits": 1, "samples": ""}]}]}'],
   ["more bits than a circuit has", '{"pubs": [{"registers": [{"bits": 1e9, "samples": "", "shape": []}]}]}'],

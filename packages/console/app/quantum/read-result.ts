@@ -1,3 +1,4 @@
+import type { NormalResult } from "@platform/contract/quantum-api/normal";
 import { isObject } from "./read-json.ts";
 import { readSampleSet } from "./read-sample-set.ts";
 import type { SampleSet } from "./read-sample-set.ts";
@@ -62,8 +63,8 @@ function readForm(result: unknown): ShownResult {
   if (!isObject(result)) return OTHER;
   const samples = readSampleSet(result["sampleset"]);
   if (samples !== null) return { kind: "sampled", samples };
-  // Circuits that were sent by other SDKs: their results stand alone, or are a list.
-  const pubs = result["pubs"] ?? result["value"] ?? [result];
+  // Results for other SDKs have orders of bits of their own: the platform reads them (`readNormal`).
+  const { pubs } = result;
   if (!Array.isArray(pubs) || pubs.length === 0) return OTHER;
   const measured = readAll(pubs, readMeasured);
   if (measured !== null) return { kind: "measured", circuits: measured };
@@ -71,7 +72,17 @@ function readForm(result: unknown): ShownResult {
   return estimated === null ? OTHER : { kind: "estimated", circuits: estimated };
 }
 
-function readAll<T>(pubs: readonly unknown[], read: (pub: unknown) => T | null): readonly T[] | null {
+/** Reads what the platform makes of a result that has none of the forms above: its counts, or its probabilities. */
+export function readNormal(text: string): ShownResult {
+  const { circuits = [] } = JSON.parse(text) as NormalResult;
+  const measured = readAll(circuits, ({ name, counts, probabilities }): MeasuredCircuit | null => {
+    const outcomes = readOutcomes(counts ?? probabilities);
+    return outcomes === null ? null : { name, sets: 1, registers: null, outcomes };
+  });
+  return measured === null || measured.length === 0 ? OTHER : { kind: "measured", circuits: measured };
+}
+
+function readAll<Pub, T>(pubs: readonly Pub[], read: (pub: Pub) => T | null): readonly T[] | null {
   const found = pubs.map(read).filter((one) => one !== null);
   return found.length === pubs.length ? found : null;
 }
@@ -81,7 +92,7 @@ const readName = (pub: Readonly<Record<string, unknown>>): string | null =>
 
 function readMeasured(pub: unknown): MeasuredCircuit | null {
   if (!isObject(pub)) return null;
-  const counted = readOutcomes(pub["counts"]) ?? readOutcomes(pub["histogram"]);
+  const counted = readOutcomes(pub["counts"]);
   if (counted !== null) return { name: readName(pub), sets: 1, registers: null, outcomes: counted };
   if (!Array.isArray(pub["registers"]) || pub["registers"].length === 0) return null;
   const registers = readAll(pub["registers"], readRegister);

@@ -10,7 +10,7 @@ const backendSearch = search({
   new: oneOf("job"),
   session: text(),
 });
-const jobSearch = search({ tab: oneOf("circuit", "log", "facts") });
+const jobSearch = search({ tab: oneOf("circuit", "log", "calibration", "facts") });
 
 const backends = createRoute({
   getParentRoute: () => organisation,

@@ -36,6 +36,11 @@ const BackendSchema = Type.Object(
     deterministic: Type.Boolean({
       description: "Whether the same input with the same seed has the same result",
     }),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        description: "Whether it answers dry runs; false or absent: a job with `dry_run` is refused",
+      }),
+    ),
     price: BackendPriceSchema,
     backend_version: Type.String({
       description: "Version of the service that runs new jobs, MAJOR.MINOR.PATCH",

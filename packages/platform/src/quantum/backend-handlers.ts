@@ -125,6 +125,7 @@ function toBackend(
     access_type: "FREE",
     has_calibration: description.calibration !== undefined,
     deterministic: description.deterministic ?? false,
+    dry_run: description.dry_run ?? false,
     price: toPrice(description),
     backend_version: version.version,
     updated_at: formatTimestamp(versionedAt).slice(0, DAY_LENGTH),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Backend } from "@platform/contract/quantum-api/backends";
 import { createTestClient, createTestMember, createTestUser, fetchAccessToken } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { TEST_JOB, createQuantumScene, succeedWith } from "../testing/quantum-scene.ts";
@@ -195,6 +196,13 @@ test("a backend that does not say that it answers dry runs gets none: it would r
     text: "update version v set backend = v.backend #- '{description,dry_run}' from service s where s.key = v.service_key and s.organisation_id = $1 and s.backend_id = 'qpu.priced'",
     values: [user.organisationId],
   });
+  await scene.createBackend(user, "sim.speaking", { dry_run: true });
+  const listed = (await scene.call(user, "GET /backends")).body as unknown as readonly Backend[];
+  expect(listed.map(({ id, dry_run }) => [id, dry_run])).toEqual([
+    ["qpu.priced", false],
+    ["sim.silent", false],
+    ["sim.speaking", true],
+  ]);
   for (const id of ["qpu.priced", "sim.silent"])
     expect(await scene.call(user, "POST /jobs", { ...JOB, backend_id: id, dry_run: true })).toMatchObject({
       status: 400,

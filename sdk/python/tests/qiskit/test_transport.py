@@ -55,6 +55,12 @@ def test_qpy_is_of_the_newest_version_that_both_know(
     assert chosen.format == ("OPEN_QASM_V3" if expected is None else "QISKIT_QPY")
 
 
+@pytest.mark.parametrize(("said", "expected"), [(True, True), (False, False), (None, False)])
+def test_a_backend_says_whether_it_answers_dry_runs(said: bool | None, expected: bool) -> None:
+    described = {**describe_backend(), "dry_run": said}
+    assert BackendInfo.from_dict(described).dry_run is expected
+
+
 def test_a_server_that_reads_no_qpy_of_ours_gets_openqasm_3(
     server: ScriptedServer, provider: PlatformQuantumProvider
 ) -> None:

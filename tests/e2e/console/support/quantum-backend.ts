@@ -9,11 +9,13 @@ interface BackendTexts {
   readonly description: string;
   readonly technology: string;
   readonly gates: readonly string[];
+  /** It has neither calibration nor dry runs. */
+  readonly isPlain?: boolean;
 }
 
 /**
  * A backend without packages, so that it deploys in seconds: seven qubits in the shape of an H, whose results are those of an entangled
- * state with some noise. Remarks in a circuit say what else it does: `// seconds 5`, `// fails`, `// spread`, `// says TEXT`.
+ * state with some noise. Remarks in a circuit say what else it does: `// seconds 5`, `// fails`, `// spread`, `// says TEXT`, `// as Braket`.
  */
 function createBackendFiles(id: string, texts: BackendTexts): { program: string; project: string } {
   const resources = { cpu: 0.25, memory: 0.25 };
@@ -128,6 +130,7 @@ def describe():
     neighbours = {str(q): [str(b if a == q else a) for a, b in PAIRS if q in (a, b)] for q in range(7)}
     qubits = [{"id": q, "t1": (80 + 7 * q) * 1e-6, "t2": (60 + 5 * q) * 1e-6, "frequency": (4.9 + q / 50) * 1e9} for q in range(7)]
     gates = [{"name": "cz", "qubits": list(pair), "duration": 6e-8, "error": 0.004 + n / 1000} for n, pair in enumerate(PAIRS)]
+    more = {} if SAYS.get("isPlain") else {"dry_run": True, "calibration": {"qubits": qubits, "gates": gates}}
     return {
         "type": "SIMULATOR",
         "technology": SAYS["technology"],
@@ -146,9 +149,8 @@ def describe():
             "memory_result_supported": True,
         },
         "deterministic": True,
-        "dry_run": True,
         "price": {"currency": "EUR", "perJob": 0.3, "perShot": 0.00035},
-        "calibration": {"qubits": qubits, "gates": gates},
+        **more,
     }
 
 
@@ -159,6 +161,8 @@ def run(data: dict, params: dict):
     shots = params.get("shots", 100)
     if data["format"] == "DIMOD_BQM":
         return {"sampleset": sample(data["bqm"], shots, generator), "metadata": {"seconds": 0.0021, "seed": 1}}
+    if any("// as Braket" in pub["circuit"] for pub in data["pubs"]):
+        return {"measuredQubits": [0, 1, 2], "measurements": [[1, 0, 0]] * shots}
     if data["primitive"] == "estimator":
         pubs = [{"name": "energy", "evs": [1.0, -0.4375], "stds": [0.0, 0.03125]} for _ in data["pubs"]]
     else:

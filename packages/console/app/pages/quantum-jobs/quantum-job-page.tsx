@@ -13,6 +13,7 @@ import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
 import { CircuitTab } from "./circuit-tab.tsx";
 import { JobActions } from "./job-actions.tsx";
+import { JobCalibration } from "./job-calibration.tsx";
 import { JobFacts } from "./job-facts.tsx";
 import { JobFailure } from "./job-failure.tsx";
 import { ResultTab } from "./result-tab.tsx";
@@ -51,7 +52,7 @@ function OneJob({ id }: { readonly id: string }) {
         actions={<JobActions job={job} execution={execution} />}
       />
       <JobFailure job={job} execution={execution} />
-      {job.status === "PENDING" && <ExplainWaiting id={id} />}
+      {job.status === "PENDING" && <ExplainWaiting id={id} likelyStart={job.estimated_start} />}
       <Timeline execution={execution} />
       <RoutedTabs
         label="Parts of the job"
@@ -73,6 +74,7 @@ function OneJob({ id }: { readonly id: string }) {
                 <Failure error={followed.refusal} />
               ),
           },
+          { id: "calibration", label: "Calibration", content: () => <JobCalibration id={id} /> },
           { id: "facts", label: "Facts", content: () => <JobFacts job={job} execution={execution} /> },
         ]}
       />

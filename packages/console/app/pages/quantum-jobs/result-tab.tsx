@@ -1,4 +1,4 @@
-import { Button, Skeleton, Stack, Text } from "@mantine/core";
+import { Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { Suspense, useMemo, useState } from "react";
 import { parseExactNumbers } from "@platform/contract/exact-number";
 import { useText } from "../../api/content.ts";
@@ -6,7 +6,7 @@ import { JsonView, SHOWN_BYTES } from "../../execution/json-view.tsx";
 import { Estimate } from "../../quantum/estimate.tsx";
 import { readEstimate } from "../../quantum/read-estimate.ts";
 import { isObject } from "../../quantum/read-json.ts";
-import { readResult } from "../../quantum/read-result.ts";
+import { readNormal, readResult } from "../../quantum/read-result.ts";
 import type { ShownResult } from "../../quantum/read-result.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { Failure } from "../../ui/failure.tsx";
@@ -48,23 +48,70 @@ export function ResultTab({ job, execution }: JobProps) {
 
 const HEIGHT = 240;
 
-function Result({ text, id }: { readonly text: string; readonly id: string }) {
-  const result = useMemo(() => readResult(text), [text]);
-  const [isRaw, setIsRaw] = useState(false);
+interface ResultProps {
+  readonly text: string;
+  readonly id: string;
+}
+
+function Result({ text, id }: ResultProps) {
+  const own = useMemo(() => readResult(text), [text]);
+  // What another SDK has asked for has an order of bits of its own, which the platform knows.
+  const isOther = own.kind === "other";
+  const { data, error } = useText("getNormalQuantumJobResult", { params: { id } }, isOther);
+  const result = useMemo(() => (data === undefined ? own : readNormal(data)), [data, own]);
+  if (isOther && data === undefined && error === null) return <Skeleton h={HEIGHT} />;
   return (
     <Suspense fallback={<Skeleton h={HEIGHT} />}>
       <Stack gap="lg">
         <Known of={result} id={id} />
         <Metadata text={sliceMember(text, "metadata")} />
-        {result.kind === "other" || isRaw ? (
-          <JsonView text={text} what="Result" fileName={`${id}-result.json`} />
-        ) : (
-          <Button variant="default" style={{ alignSelf: "flex-start" }} onClick={() => setIsRaw(true)}>
+        <AsJson text={text} id={id} isAlone={result.kind === "other"} hasNormal={error === null} />
+      </Stack>
+    </Suspense>
+  );
+}
+
+interface AsJsonProps extends ResultProps {
+  /** Nothing else shows what the result is. */
+  readonly isAlone: boolean;
+  readonly hasNormal: boolean;
+}
+
+/** The result as JSON: as the backend has returned it, and in the form that is the same for all. */
+function AsJson({ text, id, isAlone, hasNormal }: AsJsonProps) {
+  const [shown, show] = useState<"returned" | "normal" | null>(isAlone ? "returned" : null);
+  return (
+    <Stack>
+      <Group gap="xs">
+        {shown !== "returned" && (
+          <Button variant="default" onClick={() => show("returned")}>
             Show the result as JSON
           </Button>
         )}
-      </Stack>
-    </Suspense>
+        {shown !== "normal" && hasNormal && (
+          <Button variant="default" onClick={() => show("normal")}>
+            Show its normal form
+          </Button>
+        )}
+      </Group>
+      {shown === "returned" && <JsonView text={text} what="Result" fileName={`${id}-result.json`} />}
+      {shown === "normal" && <NormalForm id={id} />}
+    </Stack>
+  );
+}
+
+function NormalForm({ id }: { readonly id: string }) {
+  const { data, error, retry } = useText("getNormalQuantumJobResult", { params: { id } }, true);
+  if (error !== null) return <Failure error={error} retry={retry} />;
+  if (data === undefined) return <Skeleton h={HEIGHT} />;
+  return (
+    <>
+      <Text fz="sm" c="dimmed" maw="70ch">
+        Counts by bits (the first qubit stands last), expectation values or samples: the same form whatever
+        SDK has sent the job.
+      </Text>
+      <JsonView text={data} what="Normal form" fileName={`${id}-normal.json`} />
+    </>
   );
 }
 
