@@ -12,6 +12,7 @@ import {
   ServerUnreachable,
   WaitTimeout,
 } from "./index.js";
+import { send } from "./transport.js";
 
 const ID = "0198a9a4-0000-7000-8000-000000000001";
 const servers = [];
@@ -38,12 +39,23 @@ async function serve(answers, { lifetime = 3600 } = {}) {
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     if (answer === 0) return request.socket.destroy();
     const { status = 200, headers = {}, ...rest } = answer;
+    if (rest.drops !== undefined) return drip(response, rest.drops);
     return response.writeHead(status, headers).end(rest.text ?? JSON.stringify(rest.body));
   });
   servers.push(server);
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const endpoint = `http://127.0.0.1:${server.address().port}/key/name/1.0.0/`;
   return { seen, asked, client: new Client({ endpoint, keyId: "key", secret: "secret" }) };
+}
+
+/** Bytes with pauses between them, and then nothing: the answer is one byte longer where it `stalls`. */
+async function drip(response, { count, pauseMs, stalls }) {
+  response.writeHead(200, { "content-length": count + (stalls ? 1 : 0) });
+  for (let at = 0; at < count; at += 1) {
+    response.write("x");
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  if (!stalls) response.end();
 }
 
 const describe = (status, more = {}) => ({
@@ -220,6 +232,20 @@ test("names are parts of a path", async () => {
   const { asked, client } = await serve([RUNNING]);
   await client.download("../../x", "a b/ü.txt");
   assert.equal(asked[0].path, "/key/name/1.0.0/..%2F..%2Fx/result/a%20b%2F%C3%BC.txt");
+});
+
+test("an answer may take as long as bytes come, and is given up when none come any more", async () => {
+  const drops = { count: 8, pauseMs: 150 };
+  const whole = await serve([{ drops }]);
+  const { bytes } = await send(whole.client.endpoint, { answerMs: 600 });
+  assert.equal(bytes.length, 8);
+  const stalled = await serve([{ drops: { ...drops, stalls: true } }]);
+  const took = await measure(() =>
+    assert.rejects(send(stalled.client.endpoint, { answerMs: 300, until: performance.now() + 100 }), {
+      name: "OutOfTime",
+    }),
+  );
+  assert.ok(took < 5_000, `took ${took} ms`);
 });
 
 test("a server that cannot be reached is told after five tries", async () => {

@@ -11,7 +11,7 @@ const PATIENCE_MS = 60 * SECOND;
 /** Beyond the end of a caller's time, so that the server can be the one that ends a long poll. */
 const GRACE_MS = 5 * SECOND;
 
-/** Longest time for an answer that the server does not delay. */
+/** Longest time without a byte of an answer that the server does not delay. */
 export const ANSWER_MS = 60 * SECOND;
 
 /** @param {number} ms */
@@ -65,7 +65,7 @@ export async function send(url, { answerMs = ANSWER_MS, until = Infinity, ...req
     let cause;
     let asked = null;
     try {
-      const response = await sendOnce(url, request, Math.min(answerMs, timeLeft(until) + GRACE_MS));
+      const response = await sendOnce(url, request, { answerMs, wholeMs: timeLeft(until) + GRACE_MS });
       if (response.status !== 429 && response.status !== 503) return response;
       cause = refuse(response);
       asked = readRetryAfter(response.headers);
@@ -84,16 +84,27 @@ export function timeLeft(until) {
   return Math.max(0, until - performance.now());
 }
 
-async function sendOnce(url, request, answerMs) {
+/** `answerMs`: the longest time without a byte, since a large file takes longer as a whole; `wholeMs`: that of all. */
+async function sendOnce(url, request, { answerMs, wholeMs }) {
   // Not AbortSignal.timeout: its timer does not keep a program running that waits for nothing else.
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${answerMs} ms`)), answerMs);
+  const abortAfter = (ms) => setTimeout(() => controller.abort(new Error(`no answer within ${ms} ms`)), ms);
+  const whole = wholeMs === Infinity ? undefined : abortAfter(wholeMs);
+  let silence = abortAfter(answerMs);
   try {
     const response = await fetch(url, { redirect: "manual", signal: controller.signal, ...request });
-    const bytes = new Uint8Array(await response.arrayBuffer());
+    const parts = [];
+    const reader = response.body?.getReader();
+    for (let part = await reader?.read(); part?.value !== undefined; part = await reader.read()) {
+      parts.push(part.value);
+      clearTimeout(silence);
+      silence = abortAfter(answerMs);
+    }
+    const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
     return { status: response.status, headers: response.headers, bytes };
   } finally {
-    clearTimeout(timer);
+    clearTimeout(whole);
+    clearTimeout(silence);
   }
 }
 

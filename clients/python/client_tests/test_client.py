@@ -20,6 +20,8 @@ from platform_client import (
     ServerUnreachable,
     WaitTimeout,
 )
+from platform_client.tokens import AccessKey
+from platform_client.transport import Request
 
 from .scripted_server import Answer, ScriptedServer
 
@@ -199,6 +201,13 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(
             server.asked[0].path, "/key/name/1.0.0/..%2F..%2Fx/result/a%20b%2F%C3%BC.txt"
         )
+
+    def test_what_is_shown_of_keys_and_requests_has_no_secret(self) -> None:
+        key = AccessKey("key", "hidden")
+        request = Request("POST", "http://127.0.0.1/token", {"Authorization": "hidden"}, b"hidden")
+        self.assertIn("'key'", repr(key))
+        self.assertIn("/token", repr(request))
+        self.assertNotIn("hidden", f"{key!r} {request!r}")
 
     def test_a_server_that_cannot_be_reached_is_told_after_five_tries(self) -> None:
         server, client = self.serve(Answer(0))

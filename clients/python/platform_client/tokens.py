@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from base64 import b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -22,7 +22,7 @@ class AccessKey:
     """What an application proves itself with."""
 
     key_id: str
-    secret: str
+    secret: str = field(repr=False)
 
 
 class Tokens:

@@ -48,8 +48,9 @@ class Request:
 
     method: str
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Not shown: one has the token, or the key."""
+    body: bytes | None = field(default=None, repr=False)
     call: Call = ONE_CALL
 
 

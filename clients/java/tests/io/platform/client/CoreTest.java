@@ -286,6 +286,29 @@ public final class CoreTest {
     }
 
     @Promise
+    static void anAnswerMayTakeAsLongAsBytesComeAndIsGivenUpWhenNoneComeAnyMore() throws Exception {
+        try (var server = new ScriptedServer(Answer.of("12345678").with(ScriptedServer.DRIP, "150"))) {
+            equal(ask(server, Duration.ofMillis(600), Duration.ofMinutes(1)).length, 8);
+        }
+        try (var server = new ScriptedServer(Answer.of("12345678").with(ScriptedServer.STALL, "150"))) {
+            takesAtMost(Duration.ofSeconds(5), () ->
+                    fails(OutOfTime.class, () -> ask(server, Duration.ofMillis(300), Duration.ofMillis(100))));
+        }
+    }
+
+    private static byte[] ask(ScriptedServer server, Duration answer, Duration within) {
+        var transport = new Transport();
+        String url = server.client().endpoint();
+        return transport.send(new Transport.Request("GET", url, Map.of(), null, answer, transport.after(within))).body();
+    }
+
+    @Promise
+    static void settingsShowNoSecret() {
+        String shown = new Settings("http://127.0.0.1/a/b/1.0.0", "key", "hidden", null).toString();
+        holds(!shown.contains("hidden") && shown.contains("keyId=key"), shown);
+    }
+
+    @Promise
     static void aServerThatCannotBeReachedIsToldAfterFiveTries() throws Exception {
         try (var server = new ScriptedServer(CUT)) {
             var client = server.client();
@@ -320,6 +343,12 @@ public final class CoreTest {
         long began = System.nanoTime();
         work.run();
         holds(System.nanoTime() - began >= least.toNanos(), "it took " + least);
+    }
+
+    private static void takesAtMost(Duration most, Runnable work) {
+        long began = System.nanoTime();
+        work.run();
+        holds(System.nanoTime() - began <= most.toNanos(), "it took no more than " + most);
     }
 
     private static <E extends Exception> E fails(Class<E> expected, Runnable work) {

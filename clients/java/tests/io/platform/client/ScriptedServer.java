@@ -18,6 +18,10 @@ final class ScriptedServer implements AutoCloseable {
     /** A request that came, apart from those for tokens. */
     record Asked(String method, String path, String authorization, String idempotencyKey, String prefer, String body) {}
 
+    /** A header of an answer whose bytes come one by one, with so many milliseconds between them; the last one never where it stalls. */
+    static final String DRIP = "X-Drip";
+    static final String STALL = "X-Stall";
+
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final Deque<Answer> answers;
@@ -63,9 +67,25 @@ final class ScriptedServer implements AutoCloseable {
             byte[] content = answer.body().getBytes(StandardCharsets.UTF_8);
             answer.headers().forEach(exchange.getResponseHeaders()::set);
             exchange.sendResponseHeaders(answer.status(), content.length == 0 ? -1 : content.length);
-            exchange.getResponseBody().write(content);
+            if (!write(exchange, answer, content)) return;
         }
         exchange.close();
+    }
+
+    /** Whether all of it was written. */
+    private static boolean write(HttpExchange exchange, Answer answer, byte[] content) throws IOException {
+        String pause = answer.headers().getOrDefault(DRIP, answer.headers().get(STALL));
+        if (pause == null) {
+            exchange.getResponseBody().write(content);
+            return true;
+        }
+        int last = answer.headers().containsKey(STALL) ? content.length - 1 : content.length;
+        for (int at = 0; at < last; at += 1) {
+            exchange.getResponseBody().write(content, at, 1);
+            exchange.getResponseBody().flush();
+            Transport.sleep(Double.parseDouble(pause) / 1000);
+        }
+        return last == content.length;
     }
 
     private synchronized Answer next(HttpExchange exchange) throws IOException {

@@ -25,6 +25,13 @@ public record Settings(String endpoint, String keyId, String secret, String toke
                 read.apply("PLATFORM_TOKEN_URL"));
     }
 
+    /** Without the secret: settings end up in logs. */
+    @Override
+    public String toString() {
+        String shown = secret == null ? "null" : "***";
+        return "Settings[endpoint=" + endpoint + ", keyId=" + keyId + ", secret=" + shown + ", tokenUrl=" + tokenUrl + "]";
+    }
+
     public Settings withDefaultEndpoint(String other) {
         return endpoint == null ? new Settings(other, keyId, secret, tokenUrl) : this;
     }

@@ -5,21 +5,31 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.net.http.HttpResponse.BodySubscribers;
+import java.net.http.HttpTimeoutException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.SSLHandshakeException;
 
 /** Requests over connections that are kept, tried again while that can help. */
 final class Transport {
     static final String VERSION = "0.1.0";
-    /** Longest time for an answer that the server does not delay. */
+    /** Longest time without a byte of an answer that the server does not delay. */
     static final Duration ANSWER = Duration.ofSeconds(60);
     /** In nanoseconds of the clock that only goes forward: never. */
     static final long FOREVER = Long.MAX_VALUE;
@@ -57,7 +67,7 @@ final class Transport {
             Double asked = null;
             ClientException cause;
             try {
-                HttpResponse<byte[]> response = http.send(build(request), BodyHandlers.ofByteArray());
+                HttpResponse<byte[]> response = exchange(request);
                 if (response.statusCode() != 429 && response.statusCode() != 503) return response;
                 asked = readRetryAfter(response);
                 cause = refuse(response);
@@ -122,18 +132,72 @@ final class Transport {
                 + "give the client the endpoint URL of the subscription, or where it has moved to.";
     }
 
-    private HttpRequest build(Request request) {
-        Duration answer = request.answer();
-        if (request.until() != FOREVER) {
-            Duration left = Duration.ofNanos(Math.max(0, request.until() - now())).plus(GRACE);
-            if (left.compareTo(answer) < 0) answer = left;
+    /** Sends it once. The time-out of the JDK ends with the headers: a body that stops half way would be waited for without end. */
+    private HttpResponse<byte[]> exchange(Request request) throws IOException, InterruptedException {
+        var seenAt = new AtomicLong(now());
+        long silence = request.answer().toNanos();
+        long end = request.until() == FOREVER ? FOREVER : Math.max(now(), request.until()) + GRACE.toNanos();
+        var coming = http.sendAsync(build(request), headers -> new Watched(() -> seenAt.set(now())));
+        try {
+            while (true) {
+                long left = Math.min(seenAt.get() + silence, end) - now();
+                if (left <= 0) throw new HttpTimeoutException("nothing came in time");
+                try {
+                    return coming.get(left, TimeUnit.NANOSECONDS);
+                } catch (TimeoutException error) {
+                    // Unless something has come meanwhile.
+                }
+            }
+        } catch (ExecutionException error) {
+            throw error.getCause() instanceof IOException cause ? cause : new IOException(error.getCause());
+        } finally {
+            coming.cancel(true);
         }
+    }
+
+    /** The bytes of a body, telling of each part that it has come. */
+    private static final class Watched implements BodySubscriber<byte[]> {
+        private final BodySubscriber<byte[]> bytes = BodySubscribers.ofByteArray();
+        private final Runnable seen;
+
+        Watched(Runnable seen) {
+            this.seen = seen;
+            seen.run();
+        }
+
+        @Override
+        public CompletionStage<byte[]> getBody() {
+            return bytes.getBody();
+        }
+
+        @Override
+        public void onSubscribe(Flow.Subscription subscription) {
+            bytes.onSubscribe(subscription);
+        }
+
+        @Override
+        public void onNext(List<ByteBuffer> part) {
+            seen.run();
+            bytes.onNext(part);
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            bytes.onError(error);
+        }
+
+        @Override
+        public void onComplete() {
+            bytes.onComplete();
+        }
+    }
+
+    private HttpRequest build(Request request) {
         var body = request.body() == null
                 ? HttpRequest.BodyPublishers.noBody()
                 : HttpRequest.BodyPublishers.ofString(request.body());
         HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(request.url()))
                 .method(request.method(), body)
-                .timeout(answer)
                 .header("User-Agent", "platform-client-java/" + VERSION);
         request.headers().forEach(builder::header);
         return builder.build();
