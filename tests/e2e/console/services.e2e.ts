@@ -279,8 +279,12 @@ test("a version shows what has changed since the one before, what of it breaks c
   const alert = page.getByRole("alert").filter({ hasText: "It breaks callers of 1.0.0" });
   await alert.getByText("/data/label is now required").waitFor();
   await alert.getByText(/1 execution, the last on \d{4}-\d\d-\d\d$/u).waitFor();
-  await page.getByRole("textbox", { name: "Input of the second" }).getByText("label").first().waitFor();
-  await page.getByRole("region", { name: "Result" }).getByText("As before.").waitFor();
+  await page
+    .getByRole("textbox", { name: "Schema of the input of the second" })
+    .getByText("label")
+    .first()
+    .waitFor();
+  await page.getByRole("region", { name: "Schema of the result" }).getByText("Both have the same.").waitFor();
   await open(`${path}/1.0.0?tab=changes`);
   await page.getByText("There is no version with a lower number.").waitFor();
   await page.getByRole("tab", { name: "Callers" }).click();
@@ -291,5 +295,27 @@ test("a version shows what has changed since the one before, what of it breaks c
   await open(`${path.replace("/versions", "")}?tab=versions`);
   const listed = page.getByRole("row").filter({ hasText: "Breaks 1.0.0" });
   await listed.getByText("/data/label is now required").waitFor();
+
+  // Executions of both say what differs between them.
+  const start = async (version: string) => {
+    const query = `serviceKey=${serviceKey}&version=${version}`;
+    const { body } = await world.api<{ id: string }>("POST", `/jobs?${query}`, {
+      data: { number: 1, label: "one" },
+    });
+    return body.id;
+  };
+  const [first, second] = [await start("1.0.0"), await start("2.0.0")];
+  await open(`/o/${me.body.organization.slug}/executions/compare?a=${first}&b=${second}`);
+  await page.getByText("They are of different versions: evolving 1.0.0 and evolving 2.0.0.").waitFor();
+  const versions = page.getByRole("region", { name: "Versions" });
+  await versions
+    .getByRole("textbox", { name: "Schema of the input of the second" })
+    .getByText("label")
+    .first()
+    .waitFor();
+  await versions.getByRole("region", { name: "Requirements" }).getByText("Both have the same.").waitFor();
+  await open(`/o/${me.body.organization.slug}/executions/compare?a=${first}&b=${first}`);
+  await page.getByText("Both are of evolving 1.0.0.").waitFor();
+  expect(await versions.count()).toBe(0);
   expect(complaints).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { useOrganisation } from "../../api/scope.tsx";
 import { CompareFacts } from "../../execution/compare/compare-facts.tsx";
 import { CompareLogs } from "../../execution/compare/compare-logs.tsx";
 import { CompareTexts } from "../../execution/compare/compare-texts.tsx";
+import { CompareVersions } from "../../execution/compare/compare-versions.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { AppLink, ButtonLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
@@ -65,6 +66,7 @@ function Comparison({ a, b }: { readonly a: string; readonly b: string }) {
       <CompareTexts first={first} second={second} part="result" />
       <CompareFacts first={first} second={second} />
       <CompareLogs first={first} second={second} />
+      {!isSameVersion && <CompareVersions first={first} second={second} />}
     </Stack>
   );
 }
