@@ -41,8 +41,9 @@ describe("role and scope", () => {
 });
 
 test.each([
-  [["admin"], ["read", "run", "deploy", "admin"]],
-  [["deploy"], ["read", "run", "deploy"]],
+  [["admin"], ["read", "run", "deploy", "admin", "quantum"]],
+  [["deploy"], ["read", "run", "deploy", "quantum"]],
+  [["run"], ["read", "run", "quantum"]],
   [["read"], ["read"]],
   [
     ["read", "quantum"],

@@ -97,11 +97,11 @@ describe("a personal access token", () => {
       scopes: ["admin"],
       expiresInDays: 1,
     });
-    const create = (payload: object) =>
+    const create = (payload: object, { token } = own) =>
       here.api.inject({
         method: "POST",
         url: "/api/personal-access-tokens",
-        headers: { authorization: `Bearer ${own.token}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         payload,
       });
     for (const wish of [{}, { expiresInDays: 3650 }]) {
@@ -111,9 +111,26 @@ describe("a personal access token", () => {
       expect(made?.expiresAt).toBeLessThanOrEqual(own.expiresAt ?? 0);
       expect(made?.expiresAt).toBeGreaterThan((own.expiresAt ?? 0) - MINUTE);
     }
-    const wider = await create({ name: "wider", scopes: ["admin", "quantum"] });
+    const narrow = await here.identity.createPersonalAccessToken(user.userId, {
+      name: "narrow",
+      scopes: ["deploy", "quantum"],
+    });
+    const wider = await create({ name: "wider", scopes: ["admin"] }, narrow);
     expect([wider.statusCode, wider.json()]).toMatchObject([403, { code: "FORBIDDEN" }]);
-    expect(wider.body).toContain("the scope quantum");
+  });
+
+  test("makes one for the quantum API alone, which opens less: that of a login has no such scope", async () => {
+    const login = await here.identity.createPersonalAccessToken(user.userId, {
+      name: "the CLI",
+      scopes: ["admin"],
+    });
+    const made = await here.api.inject({
+      method: "POST",
+      url: "/api/personal-access-tokens",
+      headers: { authorization: `Bearer ${login.token}`, "content-type": "application/json" },
+      payload: { name: "laptop", scopes: ["quantum"] },
+    });
+    expect([made.statusCode, made.json()]).toMatchObject([201, { scopes: ["quantum"] }]);
   });
 
   test("only reads unless its maker says more", async () => {

@@ -209,6 +209,12 @@ test("a token for the quantum API opens it, and nothing of the platform API", as
   const laptop = { ...scene.provider, token };
   expect((await call(laptop, "POST /jobs", JOB)).status).toBe(201);
   expect((await call(laptop, "GET /backends")).status).toBe(200);
+  expect(await call(laptop, "DELETE /budgets/EUR")).toMatchObject({
+    status: 403,
+    body: {
+      detail: "This personal access token has the scope quantum; this needs the scope admin.",
+    },
+  });
   const jobs = await scene.instance.api.inject({ url: "/api/jobs", headers: { "x-auth-token": token } });
   expect(jobs.statusCode).toBe(403);
 });

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { createQuantumOpenApi } from "@platform/contract/quantum-api/openapi";
+import type { Operation } from "@platform/contract/operation";
+import { listScopes } from "@platform/contract/permissions";
 import { QUANTUM_API, QUANTUM_API_PREFIX } from "@platform/contract/quantum-api/quantum-api";
 import { registerDocs } from "@platform/engine/http/docs";
 import { sendProblem, toProblem } from "@platform/engine/http/errors";
@@ -29,10 +31,10 @@ const SEARCHES = { what: "searches of quantum jobs", inAll: 3, perSharer: 2, wai
 
 type Stages = Omit<PipelineOptions<typeof QUANTUM_API, PlatformCaller>, "prefix" | "handlers">;
 
-/** A token for the quantum API alone opens all of it that its user may. */
-function openQuantum(caller: PlatformCaller): PlatformCaller {
+/** A token for the quantum API alone opens what the scope `run` opens of it; what else it is refused names the scope that it has. */
+function openQuantum(caller: PlatformCaller, operation: Operation): PlatformCaller {
   const { actor } = caller;
-  if (actor.scopes?.includes("quantum") !== true) return caller;
+  if (actor.scopes?.includes("quantum") !== true || !listScopes(operation).includes("run")) return caller;
   return { ...caller, actor: { ...actor, scopes: [...actor.scopes, "run"] } };
 }
 
@@ -46,7 +48,7 @@ function openToServices(stages: Stages, deps: ServiceCallerDeps): Stages {
       (await services.authenticate(request.headers)) ?? (await stages.authenticate(request, operation)),
     authorize: (caller, operation) => {
       if (executionOf(caller) !== null) requireOpenToServices(operation);
-      return stages.authorize?.(openQuantum(caller), operation);
+      return stages.authorize?.(openQuantum(caller, operation), operation);
     },
     ...(audit === undefined
       ? {}
