@@ -80,6 +80,11 @@ export function isConflict(error: unknown): boolean {
   return error instanceof RequestRefused && error.problem.code === "CONFLICT";
 }
 
+/** Whether a result is one that the platform has no normal form for. */
+export function isWithoutNormalForm(error: unknown): boolean {
+  return error instanceof RequestRefused && error.problem.code === "NO_NORMAL_FORM";
+}
+
 /** Whether what was asked for does not exist, or is another's. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof RequestRefused && error.status === 404;

@@ -16,6 +16,9 @@ const JAVA_WORDS = new Set(
   ),
 );
 
+/** The bare cores are `platform-client`: a client of this name would take the place of an installed one, or be replaced by it. */
+const OF_CORES = "platform";
+
 /** Names that are valid in every language, for a name of a service: lower-case letters, digits and hyphens. */
 export function nameClient(service: string): ClientNames {
   const words = service
@@ -23,7 +26,7 @@ export function nameClient(service: string): ClientNames {
     .split(/[^a-z0-9]+/u)
     .filter((word) => word !== "");
   const snake = words.join("_");
-  const isTaken = snake === "" || /^\d/u.test(snake) || JAVA_WORDS.has(snake);
+  const isTaken = snake === "" || snake === OF_CORES || /^\d/u.test(snake) || JAVA_WORDS.has(snake);
   const name = isTaken ? `service_${snake}` : snake;
   const pascal = name.split("_").map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`);
   return {

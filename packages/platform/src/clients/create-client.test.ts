@@ -78,6 +78,10 @@ test.each([
   ],
   ["class", "service_class_client", "io.platform.service_class", "ServiceClassClient"],
   ["2fa", "service_2fa_client", "io.platform.service_2fa", "Service2faClient"],
-])("a service %s has names that are valid in each language", (service, module, javaPackage, javaClass) => {
-  expect(nameClient(service)).toMatchObject({ module, javaPackage, javaClass });
-});
+  ["platform", "service_platform_client", "io.platform.service_platform", "ServicePlatformClient"],
+])(
+  "a service %s has names that are valid in each language, and are not those of the cores",
+  (service, module, javaPackage, javaClass) => {
+    expect(nameClient(service)).toMatchObject({ module, javaPackage, javaClass });
+  },
+);

@@ -2,6 +2,7 @@ import { Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { Suspense, useMemo, useState } from "react";
 import { parseExactNumbers } from "@platform/contract/exact-number";
 import { useText } from "../../api/content.ts";
+import { isWithoutNormalForm } from "../../api/explain-error.ts";
 import { JsonView, SHOWN_BYTES } from "../../execution/json-view.tsx";
 import { Estimate } from "../../quantum/estimate.tsx";
 import { readEstimate } from "../../quantum/read-estimate.ts";
@@ -65,7 +66,12 @@ function Result({ text, id }: ResultProps) {
       <Stack gap="lg">
         <Known of={result} id={id} />
         <Metadata text={sliceMember(text, "metadata")} />
-        <AsJson text={text} id={id} isAlone={result.kind === "other"} hasNormal={error === null} />
+        <AsJson
+          text={text}
+          id={id}
+          isAlone={result.kind === "other"}
+          hasNormal={!isWithoutNormalForm(error)}
+        />
       </Stack>
     </Suspense>
   );
