@@ -19,7 +19,7 @@ from ..support.needs import need_packages
 
 need_packages("qiskit", "qiskit_qasm3_import")
 
-from qiskit import QuantumCircuit, qasm2, qasm3  # noqa: E402
+from qiskit import QuantumCircuit, qasm2, qasm3, qpy  # noqa: E402
 
 from platform_quantum.backend import BackendFailure, Limits  # noqa: E402
 from platform_quantum.backend.decode import MAX_QPY, Decoder  # noqa: E402
@@ -113,7 +113,11 @@ def test_what_is_no_circuit_is_refused(text: str) -> None:
 
 def test_a_compressed_circuit_that_is_cut_off_is_refused() -> None:
     packed = zlib.compress(to_qpy(make_ghz(3)))
-    assert refuse(base64.b64encode(packed[:-20]).decode()).code == "CIRCUIT_INVALID"
+    failure = refuse(base64.b64encode(packed[:-20]).decode())
+    assert (failure.code, failure.detail) == (
+        "CIRCUIT_INVALID",
+        "The compressed circuit is cut off.",
+    )
 
 
 def test_a_bomb_is_stopped_at_the_limit() -> None:
@@ -126,6 +130,17 @@ def test_a_bomb_is_stopped_at_the_limit() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 20 * MEGABYTE
+
+
+@pytest.mark.parametrize("error", [MemoryError, RecursionError])
+def test_what_is_too_much_for_its_parser_is_too_large(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def load(_file: object) -> None:
+        raise error
+
+    monkeypatch.setattr(qpy, "load", load)
+    assert refuse(to_text(to_qpy(make_ghz(3)))).code == "CIRCUIT_TOO_LARGE"
 
 
 def test_the_limit_is_for_all_circuits_of_a_job_together() -> None:
@@ -144,6 +159,10 @@ def test_a_file_that_claims_to_have_more_than_it_has_is_refused(version: int) ->
     start = 20 if version < 16 else 28
     for place, claim in ((5, "!I"), (9, "!I"), (13, "!Q"), (21, "!I"), (25, "!Q"), (33, "!I")):
         claimed = bytearray(content)
+        # Before it is read: Qiskit 1 would make room for what is claimed.
+        struct.pack_into(claim, claimed, start + place, 2**21)
+        detail = "1,000,000 bits at most" if place in (5, 9) else "says that it has more than it has"
+        assert detail in refuse(to_text(bytes(claimed))).detail
         struct.pack_into(claim, claimed, start + place, 2**30)
         assert run_limited(to_text(bytes(claimed)), data_bytes=256 * MEGABYTE) == REFUSED
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import resource
 import signal
 import struct
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -62,6 +64,36 @@ def test_what_takes_too_long_is_ended_though_nothing_interrupts_it() -> None:
     assert failure.code == "CIRCUIT_TOO_LARGE"
     assert "more than 1 seconds of a processor" in failure.detail
     assert time.process_time() - begin < 1
+
+
+def test_what_takes_too_long_is_ended_whatever_the_process_does_with_the_signal() -> None:
+    def stop(*_: object) -> None:
+        raise ValueError
+
+    def loop() -> None:
+        end = time.process_time() + 20
+        while time.process_time() < end:
+            pass
+
+    former = signal.signal(signal.SIGXCPU, stop)
+    try:
+        assert refuse(loop, 1).code == "CIRCUIT_TOO_LARGE"
+    finally:
+        signal.signal(signal.SIGXCPU, former)
+
+
+def test_the_end_of_a_copy_says_nothing_of_its_code(tmp_path: Path) -> None:
+    was_enabled = faulthandler.is_enabled()
+    with (tmp_path / "said").open("w+b") as said:
+        faulthandler.enable(said)
+        try:
+            refuse(lambda: leave_by(signal.SIGSEGV))
+        finally:
+            faulthandler.disable()
+            if was_enabled:
+                faulthandler.enable(sys.__stderr__)
+        said.seek(0)
+        assert said.read() == b""
 
 
 def test_a_refusal_of_the_copy_is_that_of_the_process() -> None:
