@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createExecutionTokens } from "../access/execution-tokens.ts";
 import { TEST_SECRET } from "../testing/instance.ts";
-import { TEST_JOB, createQuantumScene } from "../testing/quantum-scene.ts";
+import { TEST_JOB, createQuantumScene, succeedWith } from "../testing/quantum-scene.ts";
 import type { QuantumScene } from "../testing/quantum-scene.ts";
 import { pauseAfter, startLeftJobs } from "./left-jobs.ts";
 import { createServiceCallers, requireOpenToServices } from "./service-caller.ts";
@@ -42,7 +42,7 @@ async function end(id: string): Promise<void> {
 async function call(token: string, request: string, json?: unknown, headers: Record<string, string> = {}) {
   const [method = "", path = ""] = request.split(" ");
   const response = await scene.instance.api.inject({
-    method: method as "GET" | "POST" | "DELETE",
+    method: method as "GET" | "POST" | "PUT" | "DELETE",
     url: path,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
     ...(json === undefined ? {} : { payload: JSON.stringify(json) }),
@@ -263,6 +263,28 @@ test("a session that an execution cancels ends its jobs", async () => {
     status: "CANCELLED",
   });
   await end(id);
+});
+
+test("an execution reads the normal form and the calibration of its own jobs, and follows none", async () => {
+  const [one, other] = [await runService(), await runService()];
+  const job = String((await call(one.token, "POST /quantum/jobs", JOB)).body["id"]);
+  let ended = "";
+  while (ended !== job) ended = (await scene.runNext(succeedWith({ counts: { "01": 10 } }))).id;
+  const read = async (token: string, part: string) => await call(token, `GET /quantum/jobs/${job}/${part}`);
+  expect(await read(one.token, "result/normalized")).toMatchObject({
+    status: 200,
+    body: { circuits: [{ counts: { "01": 10 } }] },
+  });
+  expect((await read(one.token, "calibration")).status).toBe(204);
+  expect((await call(one.token, "GET /quantum/backends/sim.echo/calibration-history")).status).toBe(200);
+  for (const part of ["result/normalized", "calibration"])
+    expect((await read(other.token, part)).status).toBe(404);
+  for (const { token } of [one, other])
+    expect(await read(token, "events")).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+  for (const request of ["GET /quantum/budgets", "PUT /quantum/budgets/EUR", "DELETE /quantum/budgets/EUR"])
+    expect(
+      await call(one.token, request, request.startsWith("PUT") ? { amount: 9 } : undefined),
+    ).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
 });
 
 test("what is not opened to executions is for users, also when it is new", () => {

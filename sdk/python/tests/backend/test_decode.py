@@ -161,7 +161,9 @@ def test_a_file_that_claims_to_have_more_than_it_has_is_refused(version: int) ->
         claimed = bytearray(content)
         # Before it is read: Qiskit 1 would make room for what is claimed.
         struct.pack_into(claim, claimed, start + place, 2**21)
-        detail = "1,000,000 bits at most" if place in (5, 9) else "says that it has more than it has"
+        detail = (
+            "1,000,000 bits at most" if place in (5, 9) else "says that it has more than it has"
+        )
         assert detail in refuse(to_text(bytes(claimed))).detail
         struct.pack_into(claim, claimed, start + place, 2**30)
         assert run_limited(to_text(bytes(claimed)), data_bytes=256 * MEGABYTE) == REFUSED
