@@ -119,3 +119,37 @@ test("the id of a backend whose versions are retired is free for another service
   await retire(second, "1.0.1");
   expect([await findEcho(organisationId), await findEcho(organisationId, "sim.old")]).toEqual([null, null]);
 });
+
+test("a version is retired also where another service takes the id of the one that is left at that moment", async () => {
+  const organisationId = await createTestOrganisation(home.database);
+  const [first, second] = [
+    (await createService(organisationId, "first")).key,
+    (await createService(organisationId, "second")).key,
+  ];
+  await buildAll(organisationId, first, [
+    ["1.0.0", { ...echo, id: "sim.left" }],
+    ["2.0.0", echo],
+  ]);
+  const other = await home.database.pool.connect();
+  await other.query("begin");
+  await other.query("update service set backend_id = 'sim.left' where key = $1", [second]);
+  const retired = open().versions.retire(organisationId, first, "2.0.0");
+  try {
+    await expect
+      .poll(async () => {
+        const text =
+          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+        return (await home.database.query({ text })).length;
+      })
+      .toBeGreaterThan(0);
+  } finally {
+    await other.query("commit");
+    other.release();
+  }
+  expect(await retired).toMatchObject({ version: "2.0.0", retiredAt: expect.any(Number) as unknown });
+  const [row] = await home.database.query<{ readonly backend: string | null }>({
+    text: "select backend_id as backend from service where key = $1",
+    values: [first],
+  });
+  expect(row).toEqual({ backend: null });
+});

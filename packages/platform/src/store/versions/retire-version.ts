@@ -1,7 +1,7 @@
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { ACCESS_CHANNEL } from "../base/channels.ts";
-import { parseVersion } from "../base/columns.ts";
+import { isUniqueViolation, parseVersion } from "../base/columns.ts";
 
 /** Behind the builds of the service that insert a version, which refers to it. */
 const LOCK_SERVICE = "select 1 from service where key = $1 and organisation_id = $2 for update";
@@ -35,12 +35,20 @@ export async function retireVersion(
 ): Promise<void> {
   const number = parseVersion(version);
   if (number === null || !isUuid(serviceKey)) return;
-  await database.transaction(async (run) => {
-    await run({ text: LOCK_SERVICE, values: [serviceKey, organisationId] });
-    await run({
-      text: RETIRE,
-      values: [serviceKey, organisationId, number.major, number.minor, number.patch],
-      audited: ["version.retire"],
+  const retire = async (): Promise<void> =>
+    await database.transaction(async (run) => {
+      await run({ text: LOCK_SERVICE, values: [serviceKey, organisationId] });
+      await run({
+        text: RETIRE,
+        values: [serviceKey, organisationId, number.major, number.minor, number.patch],
+        audited: ["version.retire"],
+      });
     });
-  });
+  try {
+    await retire();
+  } catch (error) {
+    if (!isUniqueViolation(error, "service_backend")) throw error;
+    // A build of another service took the id at the same time, and is seen by now.
+    await retire();
+  }
 }
