@@ -278,3 +278,32 @@ test("the input of what a subscription has started is begun with, that of others
   await run.click();
   await page.getByRole("alert").getByText("The subscription starts nothing now").waitFor();
 });
+
+test("the empty lists of a new application have the commands that fill them, whole on a narrow screen, and no page names it for a subscription of another one", async () => {
+  const { slug, id } = await world.createOrganisation("Empty");
+  const create = (name: string) => call<{ id: string }>(id, "POST", "/applications", { name });
+  const [own, other] = [await create("own"), await create("other")];
+  const { page, open, complaints } = await world.visit({ width: WIDTHS.narrow });
+  const path = `/o/${slug}/applications/${own.id}`;
+  for (const [tab, command] of [
+    ["subscriptions", `platform subscribe SERVICE ${own.id}`],
+    ["keys", `platform keys create ${own.id}`],
+    ["webhooks", `platform webhooks create ${own.id} URL`],
+  ] as const) {
+    await open(`${path}?tab=${tab}`);
+    await page.getByText(command, { exact: true }).waitFor();
+    expect(await findCutText(page)).toEqual([]);
+  }
+  expect(complaints).toEqual([]);
+  const { id: subscription } = await call<{ id: string }>(id, "POST", "/subscriptions", {
+    applicationId: other.id,
+    serviceKey,
+    planId: "freely",
+  });
+  await open(`/o/${slug}/applications/${other.id}/subscriptions/${subscription}`);
+  await page.getByRole("heading", { level: 1, name: "adding for other" }).waitFor();
+  for (const more of ["", "/try"]) {
+    await open(`${path}/subscriptions/${subscription}${more}`);
+    await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
+  }
+});

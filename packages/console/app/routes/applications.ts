@@ -1,5 +1,6 @@
-import { createRoute } from "@tanstack/react-router";
-import { pages, q } from "../api/queries.ts";
+import { createRoute, notFound } from "@tanstack/react-router";
+import { load, pages, q, toQueryOptions } from "../api/queries.ts";
+import type { Scope } from "../api/scope.tsx";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
@@ -42,17 +43,21 @@ const application = createRoute({
   component: lazyPage(() => import("../pages/applications/application-page.tsx"), "ApplicationPage"),
 });
 
+/** Of another application than the address says, there is none: its page says who calls, and who pays. */
+async function loadSubscription(scope: Scope, { id, sid }: { readonly id: string; readonly sid: string }) {
+  const wanted = q("getSubscription", { params: { id: sid } });
+  await Promise.all([load(scope, q("getApplication", { params: { id } })), load(scope, wanted)]);
+  const { applicationId } = await scope.queries.ensureQueryData(toQueryOptions(scope, wanted));
+  if (applicationId !== id.toLowerCase()) throw notFound();
+}
+
 const subscriptionSearch = search({ edit: oneOf("terms") });
 
 const subscription = createRoute({
   getParentRoute: () => organisation,
   path: "applications/$id/subscriptions/$sid",
   validateSearch: subscriptionSearch,
-  loader: ({ context: { load }, params: { id, sid } }) =>
-    Promise.all([
-      load(q("getApplication", { params: { id } })),
-      load(q("getSubscription", { params: { id: sid } })),
-    ]),
+  loader: ({ context: { scope }, params }) => loadSubscription(scope, params),
   component: lazyPage(() => import("../pages/applications/subscription-page.tsx"), "SubscriptionPage"),
 });
 
@@ -62,11 +67,7 @@ const trySubscription = createRoute({
   getParentRoute: () => organisation,
   path: "applications/$id/subscriptions/$sid/try",
   validateSearch: trySearch,
-  loader: ({ context: { load }, params: { id, sid } }) =>
-    Promise.all([
-      load(q("getApplication", { params: { id } })),
-      load(q("getSubscription", { params: { id: sid } })),
-    ]),
+  loader: ({ context: { scope }, params }) => loadSubscription(scope, params),
   component: lazyPage(() => import("../pages/applications/try-subscription-page.tsx"), "TrySubscriptionPage"),
 });
 
