@@ -103,6 +103,26 @@ test.each([
   expect(seen).toEqual([]);
 });
 
+test.each([
+  "DELETE /quantum/budgets/EUR",
+  "GET /quantum/budgets",
+  "GET /quantum/budgets?a=1",
+  "GET /quantum/jobs/1/events",
+  "GET /quantum/jobs/1/events?a=1",
+])("%s is for users, whoever the door knows, and nothing arrives", async (line) => {
+  expect(await ask(line)).toMatch(/^HTTP\/1.1 403 [^]*"FORBIDDEN"/u);
+  expect(seen).toEqual([]);
+});
+
+test.each([
+  "GET /quantum/jobs/1/result/normalized",
+  "GET /quantum/jobs/1/calibration",
+  "GET /quantum/backends/budgets/calibration-history?before=1.0.0",
+])("%s is passed on", async (line) => {
+  expect(await ask(line)).toMatch(/^HTTP\/1.1 201 /u);
+  expect(seen).toEqual([line]);
+});
+
 const SMUGGLED = "GET /api/services HTTP/1.1\r\nHost: x\r\n\r\n";
 
 test.each<readonly [string, string, readonly string[], string]>([

@@ -44,6 +44,8 @@ const HOP_HEADERS: ReadonlySet<string> = new Set([
 ]);
 /** As written: no part that some server could read as a step upwards or as another slash, and nothing that is decoded twice. */
 const PATH = /^\/quantum(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+(?:\?[!-~]*)?$/u;
+/** What the platform refuses to tokens of executions. Behind a door that knows who calls they would do it as that user: take a budget away, which bounds what their jobs cost. */
+const FOR_USERS = /^\/quantum\/(?:budgets|jobs\/[^/?]+\/events)(?:[/?]|$)/u;
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PATCH", "DELETE"]);
 /** Node.js writes the body of another method without saying where it ends: what follows would be read as a request of its own. */
 const WITH_BODY: ReadonlySet<string> = new Set(["POST", "PATCH"]);
@@ -71,6 +73,7 @@ function attendDoor({ target, authorize = (headers) => headers, logger }: RelayO
   const server = listenTo(guests, (request, response) => {
     const { method = "", url = "" } = request;
     if (!METHODS.has(method) || !PATH.test(url)) return refuse(request, response, 404, NOT_QUANTUM);
+    if (FOR_USERS.test(url)) return refuse(request, response, 403, USERS_ALONE);
     // Nobody reads it, and to read it to its end would cost this thread what the run wants it to.
     if (!WITH_BODY.has(method) && hasBody(request)) return refuse(request, response, 400, NO_BODY);
     const headers = authorize(pick(request.headers));
@@ -108,6 +111,10 @@ const AWAY = {
   detail: "The worker does not reach the platform API at present; try again.",
 } as const;
 
+const USERS_ALONE = {
+  code: "FORBIDDEN",
+  detail: "This is for users, and not for executions of services.",
+} as const;
 const NO_BODY = { code: "INVALID_INPUT", detail: "Requests of this method have no body here." } as const;
 const TOO_MANY = {
   code: "RATE_LIMITED",
