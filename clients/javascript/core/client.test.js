@@ -180,6 +180,12 @@ test("a timeout ends the waiting only, also while the server is away", async () 
   }
 });
 
+test("a timeout may be longer than timers go", async () => {
+  const { asked, client } = await serve([RUNNING, { body: describe("SUCCEEDED") }]);
+  const { status } = await client.wait(ID, { timeout: 40 * 86_400 });
+  assert.deepEqual([status, asked.length], ["SUCCEEDED", 2]);
+});
+
 test("what did not succeed is an error", async () => {
   const failed = await serve([{ body: end("FAILED", { code: "TIMEOUT", detail: "late" }) }]);
   await assert.rejects(failed.client.result(ID), (error) => {

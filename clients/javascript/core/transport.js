@@ -11,6 +11,9 @@ const PATIENCE_MS = 60 * SECOND;
 /** Beyond the end of a caller's time, so that the server can be the one that ends a long poll. */
 const GRACE_MS = 5 * SECOND;
 
+/** A timer that is set to more than this goes off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Longest time without a byte of an answer that the server does not delay. */
 export const ANSWER_MS = 60 * SECOND;
 
@@ -89,7 +92,7 @@ async function sendOnce(url, request, { answerMs, wholeMs }) {
   // Not AbortSignal.timeout: its timer does not keep a program running that waits for nothing else.
   const controller = new AbortController();
   const abortAfter = (ms) => setTimeout(() => controller.abort(new Error(`no answer within ${ms} ms`)), ms);
-  const whole = wholeMs === Infinity ? undefined : abortAfter(wholeMs);
+  const whole = wholeMs > LONGEST_TIMER_MS ? undefined : abortAfter(wholeMs);
   let silence = abortAfter(answerMs);
   try {
     const response = await fetch(url, { redirect: "manual", signal: controller.signal, ...request });
