@@ -209,6 +209,9 @@ test("calibrations of a backend are listed by version, and asked for as of a tim
   ];
   expect(await list("")).toMatchObject({ content: [newest, oldest], last: true });
   expect(await list("?size=1")).toMatchObject({ content: [newest], last: false });
+  expect(await list("?size=1&before=2.2.0")).toMatchObject({ content: [oldest], last: true });
+  for (const none of ["?before=2.0.0", "?end=2020-01-01%2000:00:00"])
+    expect(await list(none)).toEqual({ content: [], last: true });
   expect(await list("?end=2026-03-01%2000:00:00")).toMatchObject({ content: [oldest], last: true });
   expect(await list("?start=2026-01-02%2000:00:00")).toMatchObject({ content: [newest], last: true });
   const at = async (time: string) =>

@@ -83,7 +83,8 @@ const LIST = `with known as materialized (
 
 interface CalibrationRow extends CalibrationRecord {
   readonly isKnown: boolean;
-  readonly isWithin: boolean;
+  /** Null: the row says no more than `isKnown`. */
+  readonly isWithin: boolean | null;
 }
 
 /** The same in PostgreSQL. */
@@ -120,9 +121,10 @@ export function createQuantumCalibrationStore(database: Database): QuantumCalibr
         idempotent: true,
       });
       if (rows[0]?.isKnown === false) return null;
-      const found = rows.filter((row) => row.version !== null);
-      const items = found.flatMap(({ isWithin, isKnown: _isKnown, ...record }) => (isWithin ? [record] : []));
-      return { items, isLast: items.length === found.length };
+      const items = rows.flatMap(({ isWithin, isKnown: _isKnown, ...record }) =>
+        isWithin === true ? [record] : [],
+      );
+      return { items, isLast: !rows.some(({ isWithin }) => isWithin === false) };
     },
   };
 }
