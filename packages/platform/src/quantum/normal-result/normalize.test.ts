@@ -206,8 +206,14 @@ test("others are answered while shots of many registers are counted", async () =
     if (pause !== undefined) pauses++;
     return pause;
   };
-  const registers = Array(200).fill(register(1, Array<number>(1_000).fill(0)));
   const sent = { inputFormat: "OPEN_QASM_V3", inputParams: {}, shots: null };
-  await normalizeResult({ pubs: [{ registers }] }, sent, { ...budget, breathe });
-  expect(pauses).toBe(10);
+  const count = async (shots: readonly number[]) => {
+    pauses = 0;
+    const registers = Array(200).fill(register(8, shots));
+    await normalizeResult({ pubs: [{ registers }] }, sent, { ...budget, breathe });
+    return pauses;
+  };
+  expect(await count(Array<number>(1_000).fill(0))).toBe(10);
+  // As often again while the outcomes are written, of which there are 250.
+  expect(await count(Array.from({ length: 1_000 }, (_, at) => at % 250))).toBe(12);
 });

@@ -47,9 +47,10 @@ export async function countShots(
   budget.spend(sets, first.shape.length + (name?.length ?? 0));
   budget.spendShots(Math.max(rows, sets) * registers.length);
   const shots = rows / sets;
+  const parts = registers.toReversed().map((register) => ({ ...register, width: widthOf(register) }));
   const circuits: NormalCircuit[] = [];
   for (let set = 0; set < sets; set++) {
-    const counts = await countRows(registers, { from: set * shots, to: (set + 1) * shots }, budget);
+    const counts = await countRows(parts, { from: set * shots, to: (set + 1) * shots }, budget);
     circuits.push({ name, index: [...placeOf(set, first.shape)], shots, counts });
   }
   return circuits;
@@ -84,13 +85,17 @@ async function inflateSamples(base64: string, budget: Budget): Promise<Buffer | 
   }
 }
 
+/** A register of an outcome; `width`: bytes of a row. */
+interface Part extends Register {
+  readonly width: number;
+}
+
 /** How often each outcome stands in these rows; the last register comes first. */
 async function countRows(
-  registers: readonly Register[],
+  parts: readonly Part[],
   { from, to }: { readonly from: number; readonly to: number },
   budget: Budget,
 ): Promise<Record<string, number>> {
-  const parts = registers.toReversed().map((register) => ({ ...register, width: widthOf(register) }));
   const bits = parts.reduce((sum, part) => sum + part.bits, 0);
   const found = new Map<string, number>();
   await budget.breathe(parts.length);
@@ -102,26 +107,31 @@ async function countRows(
     found.set(key, (known ?? 0) + 1);
     await budget.breathe(parts.length);
   }
-  return toCounts(found, parts);
+  return await toCounts(found, parts, budget);
 }
 
 /** By bits, in their order. */
-function toCounts(
+async function toCounts(
   found: ReadonlyMap<string, number>,
-  parts: readonly { readonly bits: number; readonly width: number }[],
-): Record<string, number> {
-  const counts = [...found].map(([key, count]) => {
+  parts: readonly Part[],
+  budget: Budget,
+): Promise<Record<string, number>> {
+  const counts: [string, number][] = [];
+  for (const [key, count] of found) {
     const bytes = Buffer.from(key, "latin1");
     let at = 0;
-    const words = parts.map(({ bits, width }) => {
-      const word = [...bytes.subarray(at, (at += width))]
-        .map((byte) => byte.toString(2).padStart(8, "0"))
-        .join("");
-      return word.slice(word.length - bits);
-    });
-    return [words.join(""), count] as const;
-  });
+    let word = "";
+    for (const { bits, width } of parts) word += toBits(bytes.subarray(at, (at += width)), bits);
+    counts.push([word, count]);
+    await budget.breathe(parts.length);
+  }
   return Object.fromEntries(counts.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function toBits(bytes: Uint8Array, bits: number): string {
+  let word = "";
+  for (const byte of bytes) word += byte.toString(2).padStart(8, "0");
+  return word.slice(word.length - bits);
 }
 
 /** Of a set among sets in this shape; the last index runs first. */
