@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from .support.needs import need_packages
 
 need_packages("qiskit", "qiskit_qasm3_import")
 
+from platform_quantum import MissingDependencyError  # noqa: E402
 from platform_quantum.models import JobInfo  # noqa: E402
 from platform_quantum.qiskit.result import build_result  # noqa: E402
 
@@ -19,10 +24,11 @@ from .support.wire import make_data, make_ghz, run_over_wire  # noqa: E402
 README = Path(__file__).parents[1] / "README.md"
 
 
+SNIPPETS: list[str] = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+
+
 def read_snippet(word: str) -> str:
-    snippets = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
-    (found,) = [snippet for snippet in snippets if word in snippet]
-    assert isinstance(found, str)
+    (found,) = [snippet for snippet in SNIPPETS if word in snippet]
     return found
 
 
@@ -37,12 +43,23 @@ def test_the_backend_of_twenty_lines_runs() -> None:
     assert program["describe"]()["configuration"]["qubit_count"] == 10
 
 
-def test_the_other_snippets_name_what_there_is() -> None:
-    for word in (
-        "get_backend",
-        "PlatformSampler",
-        "EstimatorV2",
-        "PlatformBraketDevice",
-        "platform.qubit",
-    ):
-        compile(read_snippet(word), "README.md", "exec")
+@pytest.mark.parametrize("text", SNIPPETS)
+def test_what_the_snippets_import_is_there(text: str) -> None:
+    imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    for node in imports:
+        if node.module is None or not node.module.startswith("platform_quantum"):
+            continue
+        try:
+            module = importlib.import_module(node.module)
+        except MissingDependencyError as error:
+            pytest.skip(str(error))
+        missing = [alias.name for alias in node.names if not hasattr(module, alias.name)]
+        assert missing == []
+
+
+def test_all_subjects_have_a_snippet() -> None:
+    modules = {
+        line.split()[1] for text in SNIPPETS for line in text.splitlines() if "from pl" in line
+    }
+    names = ("", ".annealing", ".backend", ".braket")
+    assert modules == {f"platform_quantum{name}" for name in names}
