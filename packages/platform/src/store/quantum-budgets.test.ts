@@ -114,9 +114,10 @@ test("processes that hold at the same time hold no more than there is", async ()
   expect(await read()).toMatchObject({ held: "96", left: "4" });
 });
 
-test("starts that find too little left at the same time all find what the first has settled", async () => {
-  const ended = await scene.insert(
-    Array.from({ length: 12 }, () => ({
+/** Jobs that have ended, as ids. */
+const insertEnded = async (count: number): Promise<readonly string[]> =>
+  await scene.insert(
+    Array.from({ length: count }, () => ({
       ownerId: organisationId,
       versionId: service.versionId,
       at: Date.now(),
@@ -124,6 +125,9 @@ test("starts that find too little left at the same time all find what the first 
       ranMs: 1_000,
     })),
   );
+
+test("starts that find too little left at the same time all find what the first has settled", async () => {
+  const ended = await insertEnded(12);
   for (const id of ended) expect(await hold(id)).toBe(true);
   const held = await Promise.all(
     Array.from({ length: 8 }, async (_, index) => await hold(createUuidAt(Date.now() - index))),
@@ -132,15 +136,7 @@ test("starts that find too little left at the same time all find what the first 
 });
 
 test("a start that finds too little left waits for who settles the budget at that time", async () => {
-  const ended = await scene.insert(
-    Array.from({ length: 12 }, () => ({
-      ownerId: organisationId,
-      versionId: service.versionId,
-      at: Date.now(),
-      status: "SUCCEEDED" as const,
-      ranMs: 1_000,
-    })),
-  );
+  const ended = await insertEnded(12);
   for (const id of ended) await hold(id);
   const settler = await scene.home.database.pool.connect();
   await settler.query("begin");
