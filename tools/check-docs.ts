@@ -1,17 +1,17 @@
 /** Part of `npm run check`: what the documentation names exists, entries stand once, and prose in lines of 100 columns. */
 import { exit, stderr } from "node:process";
-import { ATTACKS, findAttackFaults } from "./docs/attacks.ts";
 import { findEntryFaults } from "./docs/entries.ts";
 import { GUARANTEES, findGuaranteeFaults } from "./docs/guarantees.ts";
 import { listFiles, readPages } from "./docs/pages.ts";
 import { findPathFaults } from "./docs/paths.ts";
+import { findTableFaults } from "./docs/test-tables.ts";
 import { WIDTH, wrapPage } from "./docs/wrap.ts";
 
 const files = listFiles();
 const faults = readPages(files).flatMap((page) =>
   [
     ...(page.path === GUARANTEES ? findGuaranteeFaults(page, files) : []),
-    ...(page.path === ATTACKS ? findAttackFaults(page, files) : []),
+    ...findTableFaults(page, files),
     ...findPathFaults(page, files),
     ...findEntryFaults(page),
     ...(wrapPage(page.text) === page.text

@@ -23,7 +23,7 @@ function findGuardFaults(guard: string, files: readonly string[]): readonly stri
   return names.filter((name) => !isThere(name, files)).map((name) => `there is no ${name}`);
 }
 
-/** A test is named as it is written in its file, which the end of a path names: `file`: name. */
+/** A test is named as it is written in its file, which the end of a path names, `file`: name; one of Python by its function. */
 export function findTestFault(test: string, files: readonly string[]): readonly string[] {
   const [, file = "", name = ""] = /^`([^`]+)`: (.+)$/u.exec(test.trim()) ?? [];
   const found = files.filter((path) => `/${path}`.endsWith(`/${file}`));
@@ -31,6 +31,6 @@ export function findTestFault(test: string, files: readonly string[]): readonly 
   if (file === "" || path === undefined || found.length > 1)
     return [`'${test}' names ${found.length} files instead of one`];
   const source = readFileSync(path, "utf8");
-  const hasTest = [`"${name}"`, `\`${name}\``].some((written) => source.includes(written));
+  const hasTest = [`"${name}"`, `\`${name}\``, `def ${name}(`].some((written) => source.includes(written));
   return hasTest ? [] : [`${file} has no test '${name}'`];
 }
