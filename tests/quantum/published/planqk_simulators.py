@@ -19,13 +19,19 @@ def run(name):
     return job.result().get_counts()
 
 
-device = PlanqkBraketProvider().get_device("aws.sim.sv1")
-measured = device.run(Circuit().x(0).i(1).i(2), shots=SHOTS).result().measurement_counts
+def measure(name, circuit):
+    task = PlanqkBraketProvider().get_device(name).run(circuit, shots=SHOTS)
+    return dict(task.result().measurement_counts)
+
+
+NAMES = ("azure.ionq.simulator", "aws.sim.sv1", "aws.sim.dm1")
 print(
     json.dumps(
         {
-            "counts": {name: run(name) for name in ("azure.ionq.simulator", "aws.sim.sv1")},
-            "braket": dict(measured),
+            "counts": {name: run(name) for name in NAMES},
+            "braket": measure("aws.sim.sv1", Circuit().x(0).i(1).i(2)),
+            # Noise is what a density matrix is for.
+            "noise": measure("aws.sim.dm1", Circuit().x(0).amplitude_damping(0, 1.0).x(1)),
         }
     )
 )
