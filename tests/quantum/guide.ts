@@ -41,6 +41,12 @@ export async function readSnippets(): Promise<readonly Snippet[]> {
     .filter(({ text }) => !text.includes("pip install"));
 }
 
+/** What comments of a snippet say that its lines print. */
+export function listPromised({ language, text }: Snippet): readonly string[] {
+  if (language !== "python") return [];
+  return [...text.matchAll(/^print\(.*\) +# (.+)$/gmu)].map(([, promised = ""]) => promised);
+}
+
 /** A folder with what the page calls a copy of the repository, and the command line tool. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(join(folder, "bin"), { recursive: true });

@@ -9,7 +9,7 @@ import { REPOSITORY } from "../../tools/platform-process.ts";
 import { runOk } from "../clients/tools.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
-import { prepareFolder, readSnippets, runSnippet } from "./guide.ts";
+import { listPromised, prepareFolder, readSnippets, runSnippet } from "./guide.ts";
 import { listHostileJobs } from "./hostile-jobs.ts";
 import type { Circuits } from "./hostile-jobs.ts";
 import { forEachOf, quantum, runJob } from "./jobs.ts";
@@ -234,11 +234,13 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
       const printed = await runSnippet(snippet, readOptions(snippet.language));
       // Each shows something; a file shows nothing by itself.
       expect(printed.trim() === "").toBe(!["sh", "python"].includes(snippet.language));
+      for (const promised of listPromised(snippet)) expect(printed.split("\n")).toContain(promised);
     });
 
-    test("all kinds of snippets are there", () => {
+    test("all kinds of snippets are there, and one that says what it prints", () => {
       const kinds = new Set(snippets.map(({ language }) => language));
       expect([...kinds].toSorted()).toEqual(["backend", "json", "python", "qasm", "sh"]);
+      expect(snippets.flatMap(listPromised)).not.toEqual([]);
     });
   });
 
@@ -254,15 +256,15 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
     /** The bundled simulator with less time: what does not end is to end within the test. */
     beforeAll(async () => {
       const resources = { cpu: 0.5, memory: 1 };
-      const project = { backend: { id: backend_id }, resources, timeoutSeconds: 20 };
-      await deployVariant(world, { name: "hostile", project });
+      const project = { name: "hostile", backend: { id: backend_id }, resources, timeoutSeconds: 20 };
+      await deployVariant(world, { name: project.name, project });
       const printed = await runOk([python, join(REPOSITORY, "tests/quantum/make_circuits.py")]);
       const texts = JSON.parse(printed) as Readonly<Record<string, string>>;
       circuits = Object.fromEntries(
         Object.entries(texts).map(([name, text]) => [name, Buffer.from(text, "base64")]),
       ) as Circuits;
       await runGood();
-      zygotes = await findZygotes(world.dataDirectory);
+      zygotes = await findZygotes(world.dataDirectory, project.name);
       good = keepRunning();
     }, INSTALLS.timeout);
     afterAll(async () => {
@@ -336,7 +338,9 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
         [],
       );
       expect(beside.length).toBeGreaterThan(20);
-      expect(await findZygotes(world.dataDirectory)).toEqual(expect.arrayContaining([...zygotes]));
+      expect(zygotes).not.toEqual([]);
+      // Of this backend alone: those of others are idle, and may have ended.
+      expect(await findZygotes(world.dataDirectory, "hostile")).toEqual(zygotes);
       expect((await quantum(world, "GET", `/backends/${backend_id}`)).body).toMatchObject({
         status: "ONLINE",
       });
@@ -359,6 +363,7 @@ const ALIASES = [
   ["kipu.sim.qsim", "sim.statevector"],
   ["qudora.sim.xg1", "sim.statevector"],
   ["aws.sim.sv1", "sim.braket"],
+  ["aws.sim.dm1", "sim.braket"],
 ] as const;
 
 /** There is a platform: only packages may be missing. */
