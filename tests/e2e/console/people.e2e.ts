@@ -208,8 +208,11 @@ test("a link that is opened without a session leaves its token nowhere in the hi
   await page.getByRole("link", { name: "Create one" }).click();
   await page.getByRole("button", { name: "Create account" }).waitFor();
   await page.getByRole("link", { name: "Sign in" }).click();
+  const signIn = page.getByRole("button", { name: "Sign in", exact: true });
+  // The page before has a field of the same name.
+  await signIn.waitFor();
   await fillIn(page, { email: hal.email, password: hal.password });
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await signIn.click();
   await page.getByRole("button", { name: "Verify" }).click();
   await page.getByText("Verified", { exact: true }).waitFor();
   const session = await page.context().newCDPSession(page);
