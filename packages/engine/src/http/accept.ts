@@ -27,15 +27,25 @@ export function isStreamWanted(request: FastifyRequest): boolean {
   return /text\/event-stream/i.test(request.headers.accept ?? "");
 }
 
-/** Checks the media type: an operation with a body accepts exactly one (or a form as well), or none where the body may be missing. @throws Problem UNSUPPORTED_MEDIA_TYPE */
+/** Checks the media type: an operation with a body accepts exactly one (or a form as well), or none where the body may be missing; JSON must not be compressed. @throws Problem UNSUPPORTED_MEDIA_TYPE */
 export function requireBodyType(request: FastifyRequest, { bodyMode, acceptsForm }: Operation): void {
   const wanted = BODY_TYPES[bodyMode];
   if (wanted === null) return;
+  if (wanted === JSON_ANSWER.name) requireNoEncoding(request);
   const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (given === wanted || (given === undefined && bodyMode === "optional")) return;
   if (given === FORM_TYPE && acceptsForm) return;
   throw new Problem(
     "UNSUPPORTED_MEDIA_TYPE",
     `The body must be ${wanted}${given ? `, not ${given.slice(0, 100)}` : "; the Content-Type header is missing"}.`,
+  );
+}
+
+function requireNoEncoding(request: FastifyRequest): void {
+  const encoding = request.headers["content-encoding"]?.trim().toLowerCase() ?? "";
+  if (encoding === "" || encoding === "identity") return;
+  throw new Problem(
+    "UNSUPPORTED_MEDIA_TYPE",
+    `The body must be sent as it is, without the Content-Encoding ${encoding.slice(0, 100)}.`,
   );
 }

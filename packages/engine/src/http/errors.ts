@@ -17,7 +17,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
 /** Limits of bodies differ by operation, so 1 MB, as the code's own text says, is not the limit of all. */
 const OWN_DETAILS: Readonly<Partial<Record<ProblemCode, string>>> = {
   INPUT_TOO_LARGE:
-    "The body is larger than this operation accepts; pass large input of an execution by reference with dataRef or paramsRef.",
+    "The body is larger than this operation accepts; services take large input by reference, with dataRef or paramsRef.",
 };
 
 /** The problem to answer with; a bug is logged, and the caller gets only the request id. */

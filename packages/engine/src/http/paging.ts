@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { isExecutionStatus } from "@platform/contract/execution";
+import { formatTimestamp, isExecutionStatus } from "@platform/contract/execution";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@platform/contract/service-api";
 import { refuseCursor } from "../store/refuse-cursor.ts";
 import type { ListFilter, PageRequest } from "../store/execution-store.ts";
@@ -89,5 +89,7 @@ export function readTime(name: string, text: string | undefined): number | undef
     ? Date.parse(`${text.replace(" ", "T")}Z`)
     : Number.NaN;
   if (Number.isNaN(time)) throw refuseParameter(name, "must have the form YYYY-MM-DD HH:MM:SS (UTC)");
+  // The 30th of February is read as one of March, and 24:00:00 as midnight of the next day.
+  if (formatTimestamp(time) !== text) throw refuseParameter(name, "is no time that there is");
   return time;
 }

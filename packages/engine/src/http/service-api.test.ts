@@ -85,6 +85,12 @@ describe("start", () => {
     expect((await scene.start({}, { accept: "text/html" })).statusCode).toBe(406);
   });
 
+  test("refuses a compressed body by its Content-Encoding, and not as one that is no JSON", async () => {
+    const { statusCode, body } = await scene.start({}, { "content-encoding": "gzip" });
+    expect([statusCode, body]).toEqual([415, expect.stringContaining("Content-Encoding gzip")]);
+    expect((await scene.start({}, { "content-encoding": "identity" })).statusCode).toBe(201);
+  });
+
   test("with Prefer: wait answers when the execution is finished", async () => {
     const pending = scene.start({}, { prefer: "wait=30" });
     await expect.poll(async () => (await scene.store.list("alice", { limit: 1 })).items.length).toBe(1);
