@@ -32,6 +32,8 @@ export default defineConfig({
         test: {
           ...COMMON,
           name: "unit",
+          // What they import takes as long as they do: files share processes, which hold it.
+          isolate: false,
           include: ["packages/*/src/**/*.test.ts", "packages/console/app/**/*.test.ts", "tools/**/*.test.ts"],
           globalSetup: ["packages/platform/src/testing/global-setup.ts"],
         },

@@ -2,8 +2,9 @@ import { kill, pid, stderr } from "node:process";
 import { workerData } from "node:worker_threads";
 
 const SECOND = 1_000;
-const { beats, stuckSeconds, fileSeconds } = workerData as {
+const { beats, files, stuckSeconds, fileSeconds } = workerData as {
   readonly beats: Int32Array;
+  readonly files: Int32Array;
   readonly stuckSeconds: number;
   readonly fileSeconds: number;
 };
@@ -12,12 +13,15 @@ const { beats, stuckSeconds, fileSeconds } = workerData as {
 let ticks = 0;
 let quiet = 0;
 let seen = -1;
+let file = -1;
 
 setInterval(() => {
   const beat = Atomics.load(beats, 0);
   quiet = beat === seen ? quiet + 1 : 0;
   seen = beat;
-  ticks += 1;
+  const now = Atomics.load(files, 0);
+  ticks = now === file ? ticks + 1 : 0;
+  file = now;
   if (quiet < stuckSeconds && ticks < fileSeconds) return;
   const reason =
     quiet < stuckSeconds ? `its file has run for ${ticks} s` : `its event loop is stuck for ${quiet} s`;

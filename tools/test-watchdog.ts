@@ -6,16 +6,25 @@ import { env } from "node:process";
 import { Worker } from "node:worker_threads";
 
 const BEAT_MS = 500;
-const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-const watched = globalThis as { isWatched?: true };
+/** What the thread looks at: beats of the event loop, and files that this process has begun. */
+interface Watched {
+  readonly beats: Int32Array;
+  readonly files: Int32Array;
+}
+const createCounter = () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+const shared = globalThis as { watched?: Watched };
 
-if (watched.isWatched === undefined) {
-  watched.isWatched = true;
+// Files of a project that is not isolated share a process; its thread, too.
+shared.watched ??= startWatching({ beats: createCounter(), files: createCounter() });
+Atomics.add(shared.watched.files, 0, 1);
+
+function startWatching(watched: Watched): Watched {
   const workerData = {
-    beats,
+    ...watched,
     stuckSeconds: Number(env["PLATFORM_TEST_STUCK_SECONDS"] ?? 120),
     fileSeconds: Number(env["PLATFORM_TEST_FILE_SECONDS"] ?? 1_500),
   };
   new Worker(new URL("./test-watchdog-thread.ts", import.meta.url), { workerData, execArgv: [] }).unref();
-  setInterval(() => Atomics.add(beats, 0, 1), BEAT_MS).unref();
+  setInterval(() => Atomics.add(watched.beats, 0, 1), BEAT_MS).unref();
+  return watched;
 }
