@@ -4,6 +4,7 @@ import { SECOND } from "@platform/engine/base/time";
 import { findChromium } from "./tools/chromium.ts";
 import { LongestFirst } from "./tools/longest-first.ts";
 import { findS3Server } from "./tools/s3-server.ts";
+import { TestReport } from "./tools/test-report.ts";
 
 /**
  * Files that run at one time, of all projects: a file uses a processor for half of its time, and waits for processes in the rest.
@@ -27,6 +28,7 @@ const S3_STORIES = ["data-pools", "result-files", "retention"];
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    reporters: ["default", new TestReport()],
     projects: [
       {
         test: {

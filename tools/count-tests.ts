@@ -1,89 +1,87 @@
 /**
- * Prints how long the tests of a vitest JSON report took, folder by folder, and their counts as the last line of CI: `N passed, N failed[, N skipped]`.
+ * Prints how long the tests of a report (tools/test-report.ts) took, folder by folder, what failed, and their counts as the last line of
+ * CI: `N passed, N failed[, N skipped]`.
  */
 import { readFileSync } from "node:fs";
-import { dirname, relative } from "node:path";
+import { dirname } from "node:path";
 import { argv, exit, stdout } from "node:process";
 import { SECOND } from "@platform/engine/base/time";
-import { REPOSITORY } from "./platform-process.ts";
+import type { ReportLine } from "./test-report.ts";
 
-interface Report {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numPendingTests: number;
-  readonly numTodoTests: number;
-  readonly success: boolean;
-  readonly testResults: readonly TestFile[];
-}
-
-interface TestFile {
-  /** The path of the file, absolute. */
-  readonly name: string;
-  readonly status: string;
+type Ended = Extract<ReportLine, { what: "ended" }>;
+interface TestFile extends Omit<Ended, "what" | "at"> {
   /** In milliseconds since 1970. */
-  readonly startTime: number;
-  readonly endTime: number;
-  readonly assertionResults: readonly { readonly status: string }[];
+  readonly from: number;
+  readonly to: number;
 }
 
 const LONGEST_SHOWN = 12;
 
-const report = readReport(argv[2] ?? "");
-const skipped = report.numPendingTests + report.numTodoTests;
-// A file that cannot even be loaded, or was ended because it hung, has no failed tests, yet it has failed.
-const brokenFiles = report.testResults.filter(
-  ({ status, assertionResults }) =>
-    status === "failed" && assertionResults.every((result) => result.status !== "failed"),
-);
-const failed = Math.max(report.numFailedTests + brokenFiles.length, report.success ? 0 : 1);
-stdout.write(describeTimes(report.testResults));
-stdout.write(
-  `${report.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`,
-);
+const { files, succeeded } = readReport(argv[2] ?? "");
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+const passed = sum(files.map((file) => file.passed));
+const skipped = sum(files.map((file) => file.skipped));
+const failures = files.flatMap(listFailures);
+const failed = Math.max(failures.length, succeeded ? 0 : 1);
+stdout.write([...describeTimes(), ...failures.map((failure) => `failed: ${failure}`), ""].join("\n"));
+stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
 exit(failed === 0 ? 0 : 1);
 
 /** What each folder of tests took from its first file to its last, and the files that took longest. */
-function describeTimes(files: readonly TestFile[]): string {
-  const lines = [...new Set(files.map(nameFolder))].map((folder) => {
+function describeTimes(): readonly string[] {
+  const folders = [...new Set(files.map(nameFolder))].map((folder) => {
     const those = files.filter((file) => nameFolder(file) === folder);
-    const begin = Math.min(...those.map(({ startTime }) => startTime));
-    const end = Math.max(...those.map(({ endTime }) => endTime));
-    const tests = those.reduce((sum, { assertionResults }) => sum + assertionResults.length, 0);
-    const together = those.reduce((sum, file) => sum + readDuration(file), 0);
-    return `${folder}: ${tests} tests of ${those.length} files within ${toSeconds(end - begin)} s, ${toSeconds(together)} s one after the other`;
+    const within = Math.max(...those.map(({ to }) => to)) - Math.min(...those.map(({ from }) => from));
+    const tests = sum(those.map((file) => file.passed + file.skipped + file.failed.length));
+    return `${folder}: ${tests} tests of ${those.length} files within ${toSeconds(within)} s, ${toSeconds(sum(those.map(readDuration)))} s one after the other`;
   });
   const longest = files
     .toSorted((one, other) => readDuration(other) - readDuration(one))
     .slice(0, LONGEST_SHOWN)
-    .map((file) => `  ${toSeconds(readDuration(file))} s ${relative(REPOSITORY, file.name)}`);
-  return [...lines, ...longest].map((line) => `${line}\n`).join("");
+    .map((file) => `  ${toSeconds(readDuration(file))} s ${file.path} (${file.project})`);
+  return [...folders, ...longest];
 }
 
-function nameFolder({ name }: TestFile): string {
-  const folder = dirname(relative(REPOSITORY, name));
+function listFailures({ path, failed: names, isBroken }: TestFile): readonly string[] {
+  return [...names.map((name) => `${path}: ${name}`), ...(isBroken ? [`${path} as a whole`] : [])];
+}
+
+function nameFolder({ path }: TestFile): string {
+  const folder = dirname(path);
   return folder.startsWith("tests/") ? folder : "beside the source";
 }
 
-function readDuration({ startTime, endTime }: TestFile): number {
-  return endTime - startTime;
+function readDuration({ from, to }: TestFile): number {
+  return to - from;
 }
 
 function toSeconds(milliseconds: number): number {
   return Math.round(milliseconds / SECOND);
 }
 
-/** Without a report the run itself has failed. */
-function readReport(path: string): Report {
+/** A file that began and has not ended was ended because it hung, or the run was: it has failed, as has a run without a report. */
+function readReport(path: string): { readonly files: readonly TestFile[]; readonly succeeded: boolean } {
+  const found = new Map<string, TestFile>();
+  let isGood = false;
+  for (const line of readLines(path)) {
+    if (line.what === "run") {
+      isGood = line.succeeded;
+      continue;
+    }
+    const { what, at, ...told } = line;
+    const key = `${told.project} ${told.path}`;
+    const from = found.get(key)?.from ?? at;
+    const rest = what === "ended" ? told : { ...told, passed: 0, skipped: 0, failed: [], isBroken: true };
+    found.set(key, { passed: 0, skipped: 0, failed: [], isBroken: false, ...rest, from, to: at });
+  }
+  return { files: [...found.values()], succeeded: isGood };
+}
+
+function readLines(path: string): readonly ReportLine[] {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Report;
+    const lines = readFileSync(path, "utf8").split("\n");
+    return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as ReportLine);
   } catch {
-    return {
-      numPassedTests: 0,
-      numFailedTests: 0,
-      numPendingTests: 0,
-      numTodoTests: 0,
-      success: false,
-      testResults: [],
-    };
+    return [];
   }
 }

@@ -24,9 +24,11 @@ async function count(source: string): Promise<string> {
   await writeFile(join(directory, "bad.test.mjs"), `import { test } from "vitest"; ${source}`);
   await writeFile(
     join(directory, "vitest.config.mjs"),
-    `export default { test: { include: ["*.test.mjs"], setupFiles: [${JSON.stringify(setup)}] } };`,
+    `import { TestReport } from ${JSON.stringify(join(REPOSITORY, "tools/test-report.ts"))};
+    export default { test: { include: ["*.test.mjs"], setupFiles: [${JSON.stringify(setup)}], reporters: [new TestReport()] } };`,
   );
-  await run([VITEST, "run", "--root", directory, "--reporter=json", `--outputFile.json=${report}`], {
+  await run([VITEST, "run", "--root", directory], {
+    PLATFORM_TEST_REPORT: report,
     PLATFORM_TEST_STUCK_SECONDS: "2",
     PLATFORM_TEST_FILE_SECONDS: "8",
   });
@@ -54,6 +56,21 @@ test.each([
   ["cannot be loaded", `throw new Error("broken");`],
 ])("a test file that %s is counted as failed, and the others run", async (_what, source) => {
   expect(await count(source)).toMatch(/\n1 passed, 1 failed$/);
+});
+
+test("of a run that is cut off, what has ended is counted, and what has not is named", async () => {
+  directory = await mkdtemp(join(REPOSITORY, ".cache", "watchdog-"));
+  const report = join(directory, "report");
+  const file = { at: 0, project: "unit", path: "tools/a.test.ts" };
+  const lines = [
+    { ...file, what: "began" },
+    { ...file, what: "ended", passed: 3, skipped: 1, failed: ["b"], isBroken: false },
+    { ...file, what: "began", path: "tools/c.test.ts" },
+  ];
+  await writeFile(report, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  expect(await run([join(REPOSITORY, "tools/count-tests.ts"), report])).toMatch(
+    /\nfailed: tools\/a.test.ts: b\nfailed: tools\/c.test.ts as a whole\n3 passed, 2 failed, 1 skipped$/,
+  );
 });
 
 test("a run that leaves no report is counted as failed", async () => {
