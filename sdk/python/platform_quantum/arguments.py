@@ -33,9 +33,15 @@ def read_seconds(name: str, value: Any) -> float:
     """
     if value is None:
         return math.inf
-    if isinstance(value, str) or not hasattr(value, "__float__") or math.isnan(value):
+    try:
+        seconds = math.nan if isinstance(value, str) else float(value)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if math.isnan(seconds):
         raise InvalidProblemError(f"{name} must be a number of seconds, not {value!r}.")
-    return float(value)
+    return seconds
 
 
 def read_id(name: Any) -> str:
@@ -43,7 +49,7 @@ def read_id(name: Any) -> str:
 
     :raises InvalidProblemError: it is no text, or would be another path
     """
-    if not isinstance(name, str) or name in ("", ".", ".."):
+    if not isinstance(name, str) or name in ("", ".", "..") or not is_unicode(name):
         raise InvalidProblemError(f"An id is a text of letters and digits, not {name!r}.")
     return name
 
@@ -55,7 +61,31 @@ def read_tags(tags: Iterable[str] | None) -> list[str]:
     """
     if isinstance(tags, str):
         raise InvalidProblemError(f"tags must be a list, such as [{tags!r}].")
-    return list(tags or ())
+    try:
+        return list(tags or ())
+    except TypeError:
+        raise InvalidProblemError(f"tags must be a list of texts, not {tags!r}.") from None
+
+
+def read_header(name: str, value: Any) -> str | None:
+    """What is sent as a header. None: there is none.
+
+    :raises InvalidProblemError: it is no text of visible ASCII characters
+    """
+    if value is not None and not (
+        isinstance(value, str) and value.isascii() and value.isprintable()
+    ):
+        raise InvalidProblemError(f"{name} is a text of visible ASCII characters, not {value!r}.")
+    return value
+
+
+def is_unicode(text: str) -> bool:
+    """Whether it can be sent: half a surrogate pair is no character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def format_time(name: str, moment: Any) -> str | None:

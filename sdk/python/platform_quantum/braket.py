@@ -64,7 +64,7 @@ class PlatformBraketDevice(Device):  # type: ignore[misc, unused-ignore]
     @property
     def status(self) -> str:
         """ONLINE, PAUSED or OFFLINE, at present."""
-        status: str = self._provider.api.get_backend_part(self._info.id, "status")["status"]
+        status: str = self._provider.api.get_backend_status(self._info.id)["status"]
         return status
 
     @property

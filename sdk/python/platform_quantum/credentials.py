@@ -7,8 +7,14 @@ import os
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from .arguments import read_header
 from .config_file import StoredLogin, find_config_file, read_stored_login
-from .errors import ConfigInvalidError, CredentialsNotFound, InvalidAccessTokenError
+from .errors import (
+    ConfigInvalidError,
+    CredentialsNotFound,
+    InvalidAccessTokenError,
+    InvalidProblemError,
+)
 
 DEFAULT_ENDPOINT = "http://localhost:8090"
 _EXECUTION_TOKEN = "PLATFORM_SERVICE_EXECUTION_TOKEN"
@@ -51,7 +57,13 @@ def find_credentials(
     :raises CredentialsNotFound: there is no token
     :raises ConfigInvalidError: the only place that may have one is a file that cannot be used
     :raises InvalidAccessTokenError: what was found cannot be a token
+    :raises InvalidProblemError: the endpoint is no address, the organisation no id, or one no text
     """
+    given_texts = {"access_token": access_token, "organization_id": organization_id}
+    for name, text in {**given_texts, "endpoint": endpoint}.items():
+        # The value is not told: it may be a token.
+        if text is not None and not isinstance(text, str):
+            raise InvalidProblemError(f"{name} must be a text, not of type {type(text).__name__}.")
     execution_token = None if _fill(access_token) else _read_variable(_EXECUTION_TOKEN)
     given = _fill(access_token) or execution_token or _read_variable(_PERSONAL_TOKEN)
     stored = _read_login(is_needed=given is None)
@@ -66,21 +78,27 @@ def find_credentials(
     address = _fill(endpoint) or _read_variable("PLATFORM_ENDPOINT") or _fill(stored.endpoint)
     return Credentials(
         endpoint=parse_endpoint(address or DEFAULT_ENDPOINT),
-        organization_id=_check_header("organisation", organization),
+        organization_id=read_header("The id of the organisation", organization),
         token=_check_token(token),
     )
 
 
 def parse_endpoint(text: str) -> str:
-    """The address of a platform, with or without `/api` and slashes at its end, in one form."""
+    """The address of a platform, with or without `/api` and slashes at its end, in one form.
+
+    :raises InvalidProblemError: it is none
+    """
     shape = "Examples: https://platform.example.org, http://localhost:8090."
     try:
         parts = urlsplit(text.strip())
         port = parts.port
+        (parts.hostname or "").encode("idna")
     except ValueError:
-        raise ValueError(f"The endpoint is not a URL. {shape}") from None
+        raise InvalidProblemError(f"The endpoint is not a URL. {shape}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"The endpoint is not a URL of http or https. {shape}")
+        raise InvalidProblemError(f"The endpoint is not a URL of http or https. {shape}")
+    if not (parts.path.isascii() and parts.path.isprintable()) or " " in parts.path:
+        raise InvalidProblemError(f"The path of the endpoint has characters of no URL. {shape}")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     if parts.scheme == "http" and not is_loopback(parts.hostname):
         logger.warning("%s is not encrypted: others can read and use your token.", host)
@@ -106,12 +124,6 @@ def _check_token(token: str) -> str:
         detail = "The access token has characters that no token has, such as blanks or line ends."
         raise InvalidAccessTokenError(401, "UNAUTHENTICATED", detail)
     return token
-
-
-def _check_header(name: str, value: str | None) -> str | None:
-    if value is not None and not (value.isascii() and value.isprintable()):
-        raise ValueError(f"The {name} is not an id: {value!r}.")
-    return value
 
 
 def _read_variable(name: str) -> str | None:

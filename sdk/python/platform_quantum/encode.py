@@ -16,9 +16,15 @@ _MAX_BODY_BYTES = 2 * 1024 * 1024
 
 
 def encode_query(query: Mapping[str, Any]) -> str:
-    """With its question mark; members that are None are left out, a list is repeated."""
+    """With its question mark; members that are None are left out, a list is repeated.
+
+    :raises InvalidProblemError: a text has half a surrogate pair
+    """
     known = {name: _to_text(value) for name, value in query.items() if value is not None}
-    return f"?{urlencode(known, doseq=True)}" if known else ""
+    try:
+        return f"?{urlencode(known, doseq=True)}" if known else ""
+    except UnicodeEncodeError:
+        raise InvalidProblemError("A text has half a surrogate pair.") from None
 
 
 def encode_body(body: Any) -> bytes:
@@ -28,8 +34,10 @@ def encode_body(body: Any) -> bytes:
     """
     try:
         text = json.dumps(body, allow_nan=False, separators=(",", ":"), default=_lower)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InvalidProblemError("An option is no finite number, or contains itself.") from None
+    except TypeError as error:
+        raise InvalidProblemError(f"An option cannot be sent: {error}.") from None
     if len(text) > _MAX_BODY_BYTES:
         raise InvalidProblemError(
             f"The job has {len(text)} bytes, and a platform takes no more than 1 MB. Send fewer "

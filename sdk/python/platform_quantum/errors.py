@@ -20,7 +20,10 @@ class MissingDependencyError(PlatformError, ImportError):
 
 
 class InvalidProblemError(PlatformError, ValueError):
-    """The backend would refuse it: too wide, too many, unbound parameters, nothing measured."""
+    """The backend would refuse it: too wide, too many, unbound parameters, nothing measured.
+
+    Also what an argument must be, and is not.
+    """
 
 
 class ServerUnreachableError(PlatformError, ConnectionError):

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from .errors import InvalidProblemError
+from .errors import InvalidProblemError, PlatformError
+
+_MOST_DIGITS = 9
+"""Before and behind the point, as the platform has amounts of money."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,17 @@ class Estimate:
 
     @staticmethod
     def from_dict(raw: dict[str, Any]) -> Estimate:
-        """Reads the result of a dry run."""
+        """Reads the result of a dry run.
+
+        :raises PlatformError: it is none
+        """
+        try:
+            return Estimate._read(raw)
+        except (AttributeError, TypeError, ArithmeticError):
+            raise PlatformError("The backend has answered the dry run by no estimate.") from None
+
+    @staticmethod
+    def _read(raw: dict[str, Any]) -> Estimate:
         return Estimate(
             valid=raw.get("valid") is True,
             cost=read_amount(raw.get("cost")),
@@ -55,6 +68,15 @@ def write_amount(amount: Decimal | float | str) -> str:
         found = Decimal(str(amount))
     except ArithmeticError:
         found = Decimal("NaN")
-    if not found.is_finite() or found < 0:
-        raise InvalidProblemError(f"An amount is a number that is not negative, not {amount!r}.")
+    if not found.is_finite() or found < 0 or not _is_writable(found):
+        raise InvalidProblemError(
+            "An amount is a number that is not negative, of nine digits before and nine behind the "
+            f"point at most, not {amount!r}."
+        )
     return format(found, "f")
+
+
+def _is_writable(amount: Decimal) -> bool:
+    """Before it is written: 1e999999999 would have a billion digits."""
+    places = amount.as_tuple().exponent
+    return amount.adjusted() < _MOST_DIGITS and isinstance(places, int) and places >= -_MOST_DIGITS

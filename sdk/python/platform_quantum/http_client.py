@@ -13,7 +13,7 @@ import ssl
 import time
 import urllib.request
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.error import URLError
 from urllib.parse import urlsplit
 
@@ -28,7 +28,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from .credentials import Credentials
 
@@ -43,6 +43,8 @@ _MAX_DETAIL = 2000
 _FINAL_CODES = ("BACKEND_OFFLINE", "QUOTA_EXCEEDED")
 """Of 503 and 429: the same request would be refused for longer than anybody waits."""
 FOREVER = float("inf")
+
+T = TypeVar("T")
 
 logger = logging.getLogger("platform_quantum")
 
@@ -74,13 +76,23 @@ class Answer:
     """Names in lower case."""
     content: bytes
 
-    def read_json(self) -> Any:
-        """The parsed body; ApiError where it is none."""
+    def read_json(self, build: Callable[[Any], T]) -> T:
+        """What is made of the parsed body.
+
+        :raises ApiError: INVALID_ANSWER: it is not JSON, or nothing that a platform says
+        """
         try:
-            return json.loads(self.content)
+            parsed = json.loads(self.content)
         except (ValueError, RecursionError):
-            detail = "The answer is not JSON. Is the endpoint that of the platform API?"
-            raise ApiError(self.status, "INVALID_ANSWER", detail) from None
+            raise self._refuse("The answer is not JSON.") from None
+        try:
+            return build(parsed)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise self._refuse("The answer is none of the quantum API.") from None
+
+    def _refuse(self, what: str) -> ApiError:
+        detail = f"{what} Is the endpoint that of the platform API?"
+        return ApiError(self.status, "INVALID_ANSWER", detail)
 
 
 class _AsItIs(urllib.request.HTTPErrorProcessor):
@@ -139,8 +151,12 @@ class HttpClient:
                 ):
                     raise self._lose(request, error) from error
                 failure = error
-            if give_up == FOREVER:
+            is_first = give_up == FOREVER
+            if is_first:
                 give_up = time.monotonic() + self._patience
+            pause = asked or _pause_before(attempt)
+            self._require_time(request, pause, give_up, failure)
+            if is_first:
                 logger.warning(
                     "%s %s: %s; trying again for %g s",
                     request.method,
@@ -148,9 +164,11 @@ class HttpClient:
                     _describe(failure),
                     self._patience,
                 )
-            self._rest(request, asked or _pause_before(attempt), give_up, failure)
+            time.sleep(pause)
 
-    def _rest(self, request: Request, pause: float, give_up: float, failure: Exception) -> None:
+    def _require_time(
+        self, request: Request, pause: float, give_up: float, failure: Exception
+    ) -> None:
         then = time.monotonic() + pause
         if then > request.until:
             raise OutOfTime from failure
@@ -158,7 +176,6 @@ class HttpClient:
             if isinstance(failure, ApiError):
                 raise failure
             raise self._lose(request, failure) from failure
-        time.sleep(pause)
 
     def _send_once(self, request: Request) -> Answer:
         credentials = self._credentials

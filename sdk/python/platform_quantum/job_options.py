@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .arguments import read_tags
+from .arguments import read_header, read_tags
 from .errors import InvalidProblemError
 from .estimate import write_amount
 
@@ -28,7 +28,8 @@ class JobOptions:
 def take_job_options(options: dict[str, Any], dry_run: bool = False) -> JobOptions:
     """Takes them out of the options, so that those for the backend are left.
 
-    :raises InvalidProblemError: a dry run is asked for where a result is expected
+    :raises InvalidProblemError: a dry run is asked for where a result is expected, or an option
+        cannot be sent
     """
     refuse_dry_run(options)
     for name, alias in _ALIASES.items():
@@ -45,7 +46,7 @@ def take_job_options(options: dict[str, Any], dry_run: bool = False) -> JobOptio
         "dry_run": dry_run or None,
     }
     sent = {name: value for name, value in body.items() if value is not None}
-    return JobOptions(sent, own["idempotency_key"])
+    return JobOptions(sent, read_header("idempotency_key", own["idempotency_key"]))
 
 
 def refuse_dry_run(options: dict[str, Any]) -> None:

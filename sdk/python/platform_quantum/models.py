@@ -32,7 +32,7 @@ class BackendInfo:
     def from_dict(raw: dict[str, Any]) -> BackendInfo:
         """Reads an entry of the list of backends."""
         return BackendInfo(
-            id=raw["id"],
+            id=read_text(raw, "id"),
             type=raw.get("type") or "SIMULATOR",
             status=raw.get("status") or "UNKNOWN",
             display_name=raw.get("display_name") or raw["id"],
@@ -40,7 +40,7 @@ class BackendInfo:
             technology=raw.get("technology"),
             queue_size=raw.get("queue_size"),
             dry_run=raw.get("dry_run") is True,
-            configuration=raw.get("configuration") or {},
+            configuration=read_object(raw.get("configuration") or {}),
             raw=raw,
         )
 
@@ -98,7 +98,7 @@ class JobInfo:
     def from_dict(raw: dict[str, Any]) -> JobInfo:
         """Reads a job as the platform shows it."""
         return JobInfo(
-            id=raw["id"],
+            id=read_text(raw, "id"),
             backend_id=raw.get("backend_id") or "",
             status=raw.get("status") or "UNKNOWN",
             shots=raw.get("shots"),
@@ -117,6 +117,38 @@ class JobInfo:
     def is_final(self) -> bool:
         """Whether the job has ended."""
         return self.status in FINAL_STATES
+
+
+def read_object(raw: Any) -> dict[str, Any]:
+    """The same.
+
+    :raises TypeError: it is no object
+    """
+    if not isinstance(raw, dict):
+        raise TypeError("it is no object")
+    return raw
+
+
+def read_list(raw: Any) -> list[Any]:
+    """The same.
+
+    :raises TypeError: it is no list
+    """
+    if not isinstance(raw, list):
+        raise TypeError("it is no list")
+    return raw
+
+
+def read_text(raw: dict[str, Any], name: str) -> str:
+    """A member that every such object has.
+
+    :raises KeyError: there is none
+    :raises TypeError: it is no text
+    """
+    text = read_object(raw)[name]
+    if not isinstance(text, str):
+        raise TypeError(f"{name} is no text")
+    return text
 
 
 def read_failure(raw: Any) -> Failure | None:

@@ -100,6 +100,17 @@ def test_after_its_patience_the_error_of_the_server_is_raised(server: ScriptedSe
     assert 2 <= len(server.asked) <= 20
 
 
+def test_an_answer_that_asks_for_weeks_is_raised_at_once(
+    server: ScriptedServer, api: QuantumApi, caplog: pytest.LogCaptureFixture
+) -> None:
+    for weeks in ("3000000", "9" * 400):
+        server.on("GET /quantum/backends", Answer(503, {"code": "A"}, {"Retry-After": weeks}))
+        with caplog.at_level(logging.WARNING), pytest.raises(ApiError, match="503 A"):
+            api.list_backends()
+    assert len(server.asked) == 2
+    assert "trying again" not in caplog.text
+
+
 def test_a_server_that_is_not_there_is_named_in_the_error() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -116,12 +116,12 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
 
     def status(self) -> str:
         """ONLINE, PAUSED or OFFLINE, at present."""
-        status: str = self._provider.api.get_backend_part(self.id, "status")["status"]
+        status: str = self._provider.api.get_backend_status(self.id)["status"]
         return status
 
     def queue_info(self) -> Any:
         """What the platform says of its queue at present."""
-        return self._provider.api.get_backend_part(self.id, "status")
+        return self._provider.api.get_backend_status(self.id)
 
     def calibration(self, effective_at: datetime | None = None) -> dict[str, Any] | None:
         """Its calibration, at present or as of a time; None: the version had none.
@@ -145,11 +145,10 @@ class PlatformBackend(BackendV2):  # type: ignore[misc, unused-ignore]
         query = {"start": format_time("start", start), "end": format_time("end", end)}
         is_last = False
         while not is_last:
-            page = self._provider.api.get_backend_part(self.id, "calibration-history", query)
-            yield from page["content"]
-            is_last = bool(page.get("last", True)) or not page["content"]
+            page, is_last = self._provider.api.list_calibrations(self.id, query)
+            yield from page
             if not is_last:
-                query["before"] = page["content"][-1]["backend_version"]
+                query["before"] = page[-1]["backend_version"]
 
     def configuration(self) -> SimpleNamespace:
         """What programs for Qiskit 0.x ask; new ones ask `target`."""

@@ -104,8 +104,12 @@ def test_an_option_that_is_no_json_is_refused_before_it_is_sent(
     server: ScriptedServer, backend: PlatformBackend
 ) -> None:
     before = len(server.asked)
-    with pytest.raises(TypeError, match="not JSON"):
-        backend.run(make_ghz(2), noise=object())
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    for noise in (object(), b"x", {(1, 2): 3}, float("nan"), deep):
+        with pytest.raises(InvalidProblemError, match="option"):
+            backend.run(make_ghz(2), noise=noise)
     assert len(server.asked) == before
 
 

@@ -127,6 +127,7 @@ def test_jobs_are_found_by_all_that_the_platform_filters(
         ),
         ({"limit": "5"}, "limit must be a whole number"),
         ({"tags": "bell"}, "tags must be a list"),
+        ({"tags": 5}, "tags must be a list"),
         ({"backend": 5}, "An id is a text"),
         ({"session": 5}, "An id is a text"),
     ],
