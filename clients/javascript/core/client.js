@@ -1,14 +1,6 @@
 import { ExecutionFailed, ExecutionUnknown, OutOfTime, WaitTimeout } from "./errors.js";
-import {
-  ANSWER_MS,
-  VERSION,
-  pauseBefore,
-  readRetryAfter,
-  refuse,
-  send,
-  sleep,
-  timeLeft,
-} from "./transport.js";
+import { readAnswer } from "./answers.js";
+import { ANSWER_MS, VERSION, pauseBetween, refuse, send, sleep, timeLeft } from "./transport.js";
 import { Tokens } from "./tokens.js";
 import { Result, encodeStart } from "./values.js";
 
@@ -50,27 +42,28 @@ export class Client {
     const key = idempotencyKey ?? (await createKey());
     const headers = { "content-type": "application/json", "idempotency-key": key };
     const response = await this.#send("POST", "/", { headers, body: encodeStart(data, params, more) });
-    return readJson(response);
+    return readAnswer(response, "execution");
   }
 
   /** The state at present. */
   async state(id) {
-    return readJson(await this.#send("GET", toPath(id)));
+    return readAnswer(await this.#send("GET", toPath(id)), "execution");
   }
 
   /** Waits until the execution has ended, however it ended. @throws WaitTimeout not within `timeout` seconds; it goes on */
   async wait(id, { timeout = Infinity } = {}) {
     const until = performance.now() + timeout * SECOND;
     for (let early = 1; ;) {
+      const began = performance.now();
       const { execution, headers } = await this.#look(id, until).catch((error) => {
         throw error instanceof OutOfTime ? new WaitTimeout(id, timeout, { cause: error }) : error;
       });
       if (execution.terminal) return execution;
       const left = timeLeft(until);
       if (left === 0) throw new WaitTimeout(id, timeout);
-      if (headers.get("preference-applied")?.includes("wait")) continue;
-      await sleep(Math.min(left, readRetryAfter(headers) ?? pauseBefore(early)));
-      early += 1;
+      const pause = pauseBetween(headers, performance.now() - began, early);
+      await sleep(Math.min(left, pause));
+      early = pause === 0 ? 1 : early + 1;
     }
   }
 
@@ -80,13 +73,12 @@ export class Client {
    * @throws ExecutionFailed, ExecutionUnknown; RequestRefused with RESULT_NOT_READY: it has not ended yet
    */
   async result(id) {
-    const { bytes } = await this.#send("GET", toPath(id, "result"));
-    const result = new Result(new TextDecoder().decode(bytes));
-    const { body } = result;
+    const response = await this.#send("GET", toPath(id, "result"));
+    const body = readAnswer(response, "result");
     const { status } = body["_embedded"].status;
-    if (status === "SUCCEEDED") return result;
+    if (status === "SUCCEEDED") return new Result(new TextDecoder().decode(response.bytes), body);
     const NotSucceeded = status === "UNKNOWN" ? ExecutionUnknown : ExecutionFailed;
-    throw new NotSucceeded(body.code ?? status, body.detail ?? "", id, body);
+    throw new NotSucceeded(status, id, body);
   }
 
   /** Starts, waits, and fetches the result: see `start`, `wait` and `result`. */
@@ -98,12 +90,12 @@ export class Client {
 
   /** Cancels it: what waits ends at once, what runs within seconds. */
   async cancel(id) {
-    return readJson(await this.#send("PUT", toPath(id, "cancel")));
+    return readAnswer(await this.#send("PUT", toPath(id, "cancel")), "execution");
   }
 
   /** The lines so far, oldest first. */
   async log(id) {
-    return await this.#collect(toPath(id, "log"), {}, Infinity);
+    return await this.#collect(toPath(id, "log"), {}, Infinity, "lines");
   }
 
   /** Names of the files of the result. */
@@ -119,7 +111,7 @@ export class Client {
   /** The newest executions of the subscription, at most `limit`. */
   async list({ status, limit = PAGE } = {}) {
     const query = { limit: String(Math.min(limit, PAGE)), ...(status === undefined ? {} : { status }) };
-    return await this.#collect("/", query, limit);
+    return await this.#collect("/", query, limit, "executions");
   }
 
   async #look(id, until) {
@@ -130,17 +122,17 @@ export class Client {
       until,
       answerMs: seconds * SECOND + ANSWER_MS,
     });
-    return { execution: readJson(response), headers: response.headers };
+    return { execution: readAnswer(response, "execution"), headers: response.headers };
   }
 
   /** The items of all pages; of a link only the cursor, so that the token stays here. */
-  async #collect(path, query, limit) {
+  async #collect(path, query, limit, wanted) {
     const items = [];
     for (let cursor = null; ;) {
       const search = new URLSearchParams(cursor === null ? query : { ...query, cursor }).toString();
       const response = await this.#send("GET", search === "" ? path : `${path}?${search}`);
-      const page = readJson(response);
-      items.push(...page);
+      const page = readAnswer(response, wanted);
+      for (const item of page) items.push(item);
       cursor = readCursor(response.headers.get("link") ?? "");
       if (page.length === 0 || cursor === null || items.length >= limit) return items.slice(0, limit);
     }
@@ -161,10 +153,6 @@ export class Client {
       this.#tokens.drop(token);
     }
   }
-}
-
-function readJson({ bytes }) {
-  return JSON.parse(new TextDecoder().decode(bytes));
 }
 
 function toPath(...names) {

@@ -1,8 +1,17 @@
 /** What the client promises, tried on a server that answers as each test tells it: `node --test`. */
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
 import { env } from "node:process";
 import { afterEach, test } from "node:test";
+import {
+  ID,
+  PENDING,
+  RUNNING,
+  closeServers,
+  describe,
+  end,
+  measure,
+  serve,
+} from "../tests/scripted-server.js";
 import {
   Client,
   ExecutionFailed,
@@ -14,70 +23,7 @@ import {
 } from "./index.js";
 import { send } from "./transport.js";
 
-const ID = "0198a9a4-0000-7000-8000-000000000001";
-const servers = [];
-
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
-
-/** Takes the answers in their order, the last one again and again; `0` cuts the connection. Tokens are answered apart. */
-async function serve(answers, { lifetime = 3600 } = {}) {
-  const asked = [];
-  const seen = { asked, tokens: 0 };
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    if (request.url === "/token") {
-      seen.tokens += 1;
-      return response.end(JSON.stringify({ access_token: `token-${seen.tokens}`, expires_in: lifetime }));
-    }
-    asked.push({ method: request.method, path: request.url, headers: request.headers, body });
-    const answer = answers.length > 1 ? answers.shift() : answers[0];
-    if (answer === 0) return request.socket.destroy();
-    const { status = 200, headers = {}, ...rest } = answer;
-    if (rest.drops !== undefined) return drip(response, rest.drops);
-    return response.writeHead(status, headers).end(rest.text ?? JSON.stringify(rest.body));
-  });
-  servers.push(server);
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const endpoint = `http://127.0.0.1:${server.address().port}/key/name/1.0.0/`;
-  return { seen, asked, client: new Client({ endpoint, keyId: "key", secret: "secret" }) };
-}
-
-/** Bytes with pauses between them, and then nothing: the answer is one byte longer where it `stalls`. */
-async function drip(response, { count, pauseMs, stalls }) {
-  response.writeHead(200, { "content-length": count + (stalls ? 1 : 0) });
-  for (let at = 0; at < count; at += 1) {
-    response.write("x");
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
-  if (!stalls) response.end();
-}
-
-const describe = (status, more = {}) => ({
-  id: ID,
-  status,
-  terminal: ["SUCCEEDED", "FAILED", "UNKNOWN"].includes(status),
-  createdAt: "x",
-  ...more,
-});
-const end = (status, more = {}) => ({
-  ...more,
-  _links: { self: {}, status: {}, "a.txt": {} },
-  _embedded: { status: describe(status) },
-});
-const RUNNING = { body: describe("RUNNING") };
-const PENDING = { status: 201, body: describe("PENDING") };
-
-async function measure(work) {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
-}
+afterEach(closeServers);
 
 test("concurrent callers share one token", async () => {
   const { seen, asked, client } = await serve([RUNNING]);

@@ -1,3 +1,8 @@
+/** The first of these members that is a text; what a proxy says may be anything. */
+function readText(body, ...names) {
+  return names.map((name) => body[name]).find((text) => typeof text === "string" && text !== "") ?? "";
+}
+
 /** Base of all errors of this client. */
 export class ClientError extends Error {
   constructor(message, options) {
@@ -7,7 +12,9 @@ export class ClientError extends Error {
 }
 
 class NotSucceeded extends ClientError {
-  constructor(code, detail, id, body) {
+  constructor(status, id, body) {
+    const code = readText(body, "code") || status;
+    const detail = readText(body, "detail");
     super(`${code}: ${detail} (execution ${id})`);
     this.code = code;
     this.detail = detail;
@@ -22,14 +29,18 @@ export class ExecutionFailed extends NotSucceeded {}
 /** The worker was lost while the code may have been running: nobody can say what it did. */
 export class ExecutionUnknown extends NotSucceeded {}
 
-/** The server refused a request, and asking again as it is would not help. */
+/**
+ * The server refused a request, and asking again as it is would not help. Also, with a `status` of 2xx, an answer that is not that of a
+ * service.
+ */
 export class RequestRefused extends ClientError {
   constructor(status, body, requestId) {
     // The token endpoint answers in the form of OAuth.
-    const code = String(body.code ?? body.error ?? `HTTP_${status}`);
-    const detail = String(body.detail ?? body.error_description ?? "");
+    const code = readText(body, "code", "error") || `HTTP_${status}`;
+    const detail = readText(body, "detail", "error_description");
+    const errors = Array.isArray(body.errors) ? body.errors : [];
     super(`${status} ${code}: ${detail} (request ${requestId})`);
-    Object.assign(this, { status, code, detail, errors: body.errors ?? [], requestId, body });
+    Object.assign(this, { status, code, detail, errors, requestId, body });
   }
 }
 

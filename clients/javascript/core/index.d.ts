@@ -124,7 +124,10 @@ export class ExecutionFailed extends NotSucceeded {}
 /** The worker was lost while the code may have been running: nobody can say what it did. */
 export class ExecutionUnknown extends NotSucceeded {}
 
-/** The server refused a request, and asking again as it is would not help. */
+/**
+ * The server refused a request, and asking again as it is would not help. Also, with a `status` of 2xx, an answer that is not that of a
+ * service.
+ */
 export class RequestRefused extends ClientError {
   readonly status: number;
   readonly code: string;

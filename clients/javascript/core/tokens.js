@@ -1,3 +1,4 @@
+import { readAnswer } from "./answers.js";
 import { refuse, send } from "./transport.js";
 
 const SECOND = 1_000;
@@ -54,10 +55,9 @@ export class Tokens {
       body: "grant_type=client_credentials",
     });
     if (response.status !== 200) throw refuse(response);
-    const { access_token: token, expires_in: seconds = 0 } = JSON.parse(
-      new TextDecoder().decode(response.bytes),
-    );
-    const lifetime = seconds * SECOND;
+    const { access_token: token, expires_in: seconds } = readAnswer(response, "token");
+    // 0, where the server does not say: then each request has its own.
+    const lifetime = typeof seconds === "number" ? Math.max(0, seconds) * SECOND : 0;
     if (key === this.#key)
       this.#renewAt = performance.now() + lifetime - Math.min(RENEWED_BEFORE_MS, lifetime / 2);
     return token;

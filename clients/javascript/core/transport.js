@@ -6,13 +6,15 @@ const SECOND = 1_000;
 const TRIES = 5;
 const SHORTEST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5 * SECOND;
-/** A longer `Retry-After` is left to the caller. */
-const PATIENCE_MS = 60 * SECOND;
+/** A longer `Retry-After` is left to the caller; between looks at a state it is cut to this. */
+export const PATIENCE_MS = 60 * SECOND;
 /** Beyond the end of a caller's time, so that the server can be the one that ends a long poll. */
 const GRACE_MS = 5 * SECOND;
 
 /** A timer that is set to more than this goes off at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/u;
 
 /** Longest time without a byte of an answer that the server does not delay. */
 export const ANSWER_MS = 60 * SECOND;
@@ -23,29 +25,51 @@ export function sleep(ms) {
 }
 
 /** Milliseconds before the try with this number, from 1: rising, and different for each client. */
-export function pauseBefore(attempt) {
+function pauseBefore(attempt) {
   return Math.min(SHORTEST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
 }
 
-/** Milliseconds of `Retry-After`, or null. */
-export function readRetryAfter(headers) {
+/** Milliseconds of `Retry-After`, or null where it has not what RFC 9110 allows: Date.parse takes "-1" for a year. */
+function readRetryAfter(headers) {
   const text = headers.get("retry-after")?.trim() ?? "";
   if (/^\d+$/u.test(text)) return Number(text) * SECOND;
-  const time = Date.parse(text);
+  const time = HTTP_DATE.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(time) ? null : Math.max(0, time - Date.now());
 }
 
-/** The error that says what the server says; of a redirect, that it is not followed. */
-export function refuse({ status, headers, bytes }) {
-  let body = null;
+/**
+ * Milliseconds until the next look at a state, bounded whatever a faulty server or proxy asks for. 0: the server has waited itself, as the
+ * time shows that its answer took.
+ */
+export function pauseBetween(headers, tookMs, attempt) {
+  if (headers.get("preference-applied")?.includes("wait"))
+    return tookMs >= SHORTEST_PAUSE_MS ? 0 : pauseBefore(attempt);
+  const asked = readRetryAfter(headers);
+  return asked === null ? pauseBefore(attempt) : Math.min(Math.max(asked, SHORTEST_PAUSE_MS), PATIENCE_MS);
+}
+
+/** The parsed body; null, where it is no JSON. */
+export function readJson({ bytes }) {
   try {
-    body = JSON.parse(new TextDecoder().decode(bytes));
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    // Not the platform, but what stands before it.
+    return null;
   }
+}
+
+/** The error that says what the server says; of a redirect, that it is not followed. */
+export function refuse(response) {
+  const { status, headers } = response;
+  const body = readJson(response);
   const known = typeof body === "object" && body !== null ? body : {};
   const told = isRedirect(status) ? { ...known, detail: describeRedirect(headers) } : known;
   return new RequestRefused(status, told, headers.get("x-request-id"));
+}
+
+/** The error of an answer that is something else; nothing of it is shown, it may be secret. */
+export function misread({ status, headers }, wanted) {
+  const detail = `The answer is not ${wanted}: check the URL, and whether a proxy or a login page answers in its place.`;
+  return new RequestRefused(status, { detail }, headers.get("x-request-id"));
 }
 
 /** A browser tells nothing of a redirect, its status is 0. */

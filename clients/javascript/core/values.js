@@ -13,11 +13,11 @@ export class FileReference {
 
 /** Result of an execution that succeeded. */
 export class Result {
-  constructor(text) {
+  constructor(text, body) {
     /** The answer, digit by digit as the server sent it. */
     this.resultText = text;
     /** The parsed answer, also what this client does not know. */
-    this.body = JSON.parse(text);
+    this.body = body;
   }
 
   /** What the service returned. */
@@ -36,7 +36,7 @@ export class Result {
 
   /** Names of the files of the result. */
   get files() {
-    return Object.keys(this.body["_links"]).filter((name) => name !== "self" && name !== "status");
+    return Object.keys(this.body["_links"] ?? {}).filter((name) => name !== "self" && name !== "status");
   }
 }
 

@@ -25,6 +25,7 @@ class Answer:
 
     status: int = 200
     body: Any = None
+    """Written as JSON; bytes are sent as they are."""
     headers: dict[str, str] = field(default_factory=dict)
     gate: threading.Barrier | None = None
     """Given once so many requests wait; then the connection is closed without a word."""
@@ -33,11 +34,12 @@ class Answer:
 class ScriptedServer:
     """Takes the answers in their order, the last one again and again; tokens are answered apart."""
 
-    def __init__(self, *answers: Answer, lifetime: float = 3600) -> None:
+    def __init__(self, *answers: Answer, lifetime: Any = 3600, token: Answer | None = None) -> None:
         self.asked: list[Asked] = []
         self.tokens = 0
         self._answers = list(answers)
         self._lifetime = lifetime
+        self._token = token
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._create_handler())
         self._server.daemon_threads = True
@@ -59,7 +61,7 @@ class ScriptedServer:
             if asked.path == "/token":
                 self.tokens += 1
                 token = {"access_token": f"token-{self.tokens}", "expires_in": self._lifetime}
-                return Answer(body=token)
+                return self._token or Answer(body=token)
             self.asked.append(asked)
             return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
@@ -80,7 +82,8 @@ class ScriptedServer:
                 if answer.gate is not None:
                     answer.gate.wait(30)
                     self.close_connection = True
-                content = json.dumps(answer.body).encode()
+                body = answer.body
+                content = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(answer.status)
                 for name, value in {"Content-Length": str(len(content)), **answer.headers}.items():
                     self.send_header(name, value)

@@ -21,11 +21,23 @@ from platform_client import (
     WaitTimeout,
 )
 from platform_client.tokens import AccessKey
-from platform_client.transport import Request
+from platform_client.transport import PATIENCE, Request, Response, pause_between
 
 from .scripted_server import Answer, ScriptedServer
 
 ID = "0198a9a4-0000-7000-8000-000000000001"
+MISREAD = (
+    b"<html>hidden</html>",
+    b"",
+    b"\xff\xfe",
+    b'{"a": NaN}',
+    b"[" * 100_000,
+    "hidden",
+    None,
+    [5],
+    {"status": 5, "secret": "hidden"},
+    {"_embedded": {"status": "hidden"}},
+)
 Json = dict[str, Any]
 
 
@@ -39,8 +51,10 @@ def end(status: str, **more: Any) -> Json:
 
 
 class ClientTest(unittest.TestCase):
-    def serve(self, *answers: Answer, lifetime: float = 3600) -> tuple[ScriptedServer, Any]:
-        server = ScriptedServer(*answers, lifetime=lifetime)
+    def serve(
+        self, *answers: Answer, lifetime: Any = 3600, token: Answer | None = None
+    ) -> tuple[ScriptedServer, Any]:
+        server = ScriptedServer(*answers, lifetime=lifetime, token=token)
         self.addCleanup(server.close)
         client: Client[Json, Json, Json] = Client(server.endpoint, "key", "secret")
         self.addCleanup(client.close)
@@ -140,6 +154,78 @@ class ClientTest(unittest.TestCase):
         began = time.monotonic()
         client.wait(ID)
         self.assertGreaterEqual(time.monotonic() - began, 1)
+
+    def test_no_retry_after_makes_waiting_endless_or_a_busy_loop(self) -> None:
+        weeks = "Fri, 31 Dec 9999 23:59:59 GMT"
+        past = "Sun, 06 Nov 1994 08:49:37 GMT"
+        for asked in ("2419200", "9" * 400, weeks):
+            response = Response(200, {"retry-after": asked}, b"")
+            self.assertEqual(pause_between(response, 0, 1), PATIENCE, asked)
+        faulty = ("-1", "1.5", "1 2 3", "soon", "NaN", "", "٣", weeks.replace("9999", "9" * 30))
+        for asked in ("0", past, *faulty):
+            pause = pause_between(Response(200, {"retry-after": asked}, b""), 0, 1)
+            self.assertTrue(0.25 <= pause <= 0.5, f"{asked}: {pause}")
+        for name, value in (("Retry-After", "0"), ("Preference-Applied", "wait=30")):
+            server, client = self.serve(Answer(body=describe("RUNNING"), headers={name: value}))
+            with self.assertRaises(WaitTimeout):
+                client.wait(ID, timeout=1)
+            self.assertLessEqual(len(server.asked), 5)
+
+    def test_a_retry_after_that_is_none_is_not_left_to_the_caller(self) -> None:
+        for asked in ("-1", "1.5", "soon"):
+            away = Answer(503, {"code": "UNAVAILABLE"}, {"Retry-After": asked})
+            _, client = self.serve(away, Answer(body=describe("RUNNING")))
+            self.assertEqual(client.state(ID).status, "RUNNING")
+
+    def test_an_answer_that_is_not_that_of_a_service_is_refused_and_not_shown(self) -> None:
+        state = describe("RUNNING")
+        for body in MISREAD:
+            server, client = self.serve(Answer(body=body, headers={"X-Request-Id": "r1"}))
+            calls = [client.state, client.wait, client.cancel, client.result, client.files]
+            for call in [*calls, client.log]:
+                self.assert_misread(lambda call=call: call(ID))
+            for call in (client.start, client.run, client.list):
+                self.assert_misread(call)
+            self.assertEqual(len(server.asked), 9, body)
+        for wrong in ({"id": 5}, {"terminal": "no"}, {"createdAt": None}, {"endedAt": 5}):
+            _, client = self.serve(Answer(body={**state, **wrong}))
+            self.assert_misread(lambda client=client: client.state(ID), None)
+            _, client = self.serve(Answer(body=[{**state, **wrong}]))
+            self.assert_misread(client.list, None)
+
+    def assert_misread(self, call: Any, request_id: str | None = "r1") -> None:
+        with self.assertRaises(RequestRefused) as caught:
+            call()
+        error = caught.exception
+        self.assertEqual((error.status, error.code), (200, "HTTP_200"))
+        self.assertEqual(error.body.keys(), {"detail"})
+        self.assertIn("The answer is not", error.detail)
+        self.assertEqual(error.request_id, request_id)
+        self.assertIsNone(error.__context__)
+        self.assertNotIn("hidden", repr(error.__dict__))
+
+    def test_an_answer_without_an_access_token_is_refused_and_not_shown(self) -> None:
+        tokens = [{"access_token": one} for one in (None, 5, "", "hid\nden")]
+        for body in (*MISREAD, {"token": "hidden"}, *tokens):
+            server, client = self.serve(Answer(), token=Answer(body=body))
+            self.assert_misread(lambda client=client: client.state(ID), None)
+            self.assertEqual(server.asked, [])
+
+    def test_a_token_may_have_any_lifetime_or_none(self) -> None:
+        for lifetime, tokens in ((None, 2), ("3600", 2), (-5, 2), ([], 2), (10**400, 1)):
+            server, client = self.serve(Answer(body=describe("RUNNING")), lifetime=lifetime)
+            client.state(ID)
+            client.state(ID)
+            self.assertEqual(server.tokens, tokens, lifetime)
+
+    def test_what_a_proxy_says_of_a_refusal_may_be_anything(self) -> None:
+        odd = {"code": {"toString": 1}, "detail": [1], "errors": "no"}
+        for body in (b"<html>", b"", [1], "no", None, odd, b"[" * 100_000):
+            _, client = self.serve(Answer(502, body))
+            with self.assertRaises(RequestRefused) as caught:
+                client.state(ID)
+            error = caught.exception
+            self.assertEqual((error.code, error.detail, error.errors), ("HTTP_502", "", []))
 
     def test_a_timeout_ends_the_waiting_only_also_while_the_server_is_away(self) -> None:
         for answer in (Answer(body=describe("RUNNING")), Answer(503), Answer(0)):

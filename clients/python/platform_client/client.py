@@ -8,9 +8,10 @@ import uuid
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
+from .answers import read_execution, read_executions, read_lines, read_result
 from .errors import ExecutionFailed, ExecutionUnknown, OutOfTime, WaitTimeout
 from .tokens import AccessKey, Tokens
-from .transport import ANSWER_SECONDS, ONE_CALL, Call, Request, Response, Transport, pause_before
+from .transport import ANSWER_SECONDS, ONE_CALL, Call, Request, Response, Transport, pause_between
 from .values import Execution, FileReference, Result, encode_start
 
 if TYPE_CHECKING:
@@ -84,11 +85,11 @@ class Client(Generic[Data, Params, Output]):
             "Idempotency-Key": idempotency_key or str(uuid.uuid4()),
         }
         body = encode_start(data, params, more)
-        return Execution.from_dict(self._send("POST", "/", headers, body).read_json())
+        return read_execution(self._send("POST", "/", headers, body))
 
     def state(self, execution_id: str) -> Execution:
         """The state at present."""
-        return Execution.from_dict(self._send("GET", _path(execution_id)).read_json())
+        return read_execution(self._send("GET", _path(execution_id)))
 
     def wait(self, execution_id: str, timeout: float | None = None) -> Execution:
         """Waits until the execution has ended, however it ended.
@@ -96,26 +97,25 @@ class Client(Generic[Data, Params, Output]):
         :raises WaitTimeout: it has not ended within `timeout` seconds; it goes on
         """
         until = _FOREVER if timeout is None else time.monotonic() + timeout
-        early = 0
+        early = 1
         while True:
-            seconds = int(max(0, min(until - time.monotonic(), LONG_POLL_SECONDS)))
+            began = time.monotonic()
+            seconds = int(max(0, min(until - began, LONG_POLL_SECONDS)))
             prefer = {"Prefer": f"wait={seconds}"} if seconds > 0 else {}
             call = Call(seconds + ANSWER_SECONDS, until)
             try:
                 response = self._send("GET", _path(execution_id), prefer, call=call)
             except OutOfTime as error:
                 raise WaitTimeout(execution_id, timeout or 0) from error
-            execution = Execution.from_dict(response.read_json())
+            execution = read_execution(response)
             if execution.terminal:
                 return execution
             left = until - time.monotonic()
             if left <= 0:
                 raise WaitTimeout(execution_id, timeout or 0)
-            if "wait" in response.headers.get("preference-applied", ""):
-                continue
-            early += 1
-            asked = response.read_retry_after()
-            time.sleep(min(left, pause_before(early) if asked is None else asked))
+            pause = pause_between(response, time.monotonic() - began, early)
+            time.sleep(min(left, pause))
+            early = 1 if pause == 0 else early + 1
 
     def result(self, execution_id: str) -> Result[Output]:
         """The result of an execution that has ended.
@@ -125,13 +125,11 @@ class Client(Generic[Data, Params, Output]):
         :raises RequestRefused: RESULT_NOT_READY, it has not ended yet
         """
         response = self._send("GET", _path(execution_id, "result"))
-        text = response.content.decode()
-        body = response.read_json()
-        status = body["_embedded"]["status"]["status"]
+        body, status = read_result(response)
         if status == "SUCCEEDED":
-            return Result(text, body, self._decode)
+            return Result(response.content.decode(), body, self._decode)
         error = ExecutionUnknown if status == "UNKNOWN" else ExecutionFailed
-        raise error(body.get("code", status), body.get("detail", ""), execution_id, body)
+        raise error(status, execution_id, body)
 
     def run(
         self,
@@ -149,11 +147,11 @@ class Client(Generic[Data, Params, Output]):
 
     def cancel(self, execution_id: str) -> Execution:
         """Cancels it: what waits ends at once, what runs within seconds."""
-        return Execution.from_dict(self._send("PUT", _path(execution_id, "cancel")).read_json())
+        return read_execution(self._send("PUT", _path(execution_id, "cancel")))
 
     def log(self, execution_id: str) -> Lines:
         """The lines so far, oldest first: `timestamp`, `severity`, `message`."""
-        return self._collect(_path(execution_id, "log"), {}, None)
+        return self._collect(_path(execution_id, "log"), {}, None, read_lines)
 
     def files(self, execution_id: str) -> Names:
         """Names of the files of the result."""
@@ -166,7 +164,8 @@ class Client(Generic[Data, Params, Output]):
     def list(self, status: str | None = None, limit: int = _PAGE) -> Executions:
         """The newest executions of the subscription, at most `limit`."""
         query = {"limit": str(min(limit, _PAGE)), **({"status": status} if status else {})}
-        return [Execution.from_dict(raw) for raw in self._collect("/", query, limit)]
+        found = self._collect("/", query, limit, read_executions)
+        return [Execution.from_dict(raw) for raw in found]
 
     def close(self) -> None:
         """Closes the connections that no request uses."""
@@ -178,13 +177,19 @@ class Client(Generic[Data, Params, Output]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _collect(self, path: str, query: dict[str, str], limit: int | None) -> Lines:
+    def _collect(
+        self,
+        path: str,
+        query: dict[str, str],
+        limit: int | None,
+        read_page: Callable[[Response], Lines],
+    ) -> Lines:
         """The items of all pages; of a link only the cursor, so that the token stays here."""
         items: Lines = []
         while True:
             text = urlencode(query)
             response = self._send("GET", f"{path}{'?' + text if text else ''}")
-            page = response.read_json()
+            page = read_page(response)
             items += page
             cursor = _read_cursor(response.headers.get("link", ""))
             if not page or cursor is None or (limit is not None and len(items) >= limit):

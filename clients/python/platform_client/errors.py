@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 
+def _read_text(body: dict[str, Any], *names: str) -> str:
+    """The first of these members that is a text; what a proxy says may be anything."""
+    found = (body.get(name) for name in names)
+    return next((text for text in found if isinstance(text, str) and text), "")
+
+
 class ClientError(Exception):
     """Base of all errors of this client."""
 
 
 class _NotSucceeded(ClientError):
-    def __init__(self, code: str, detail: str, execution_id: str, body: dict[str, Any]) -> None:
+    def __init__(self, status: str, execution_id: str, body: dict[str, Any]) -> None:
+        code = _read_text(body, "code") or status
+        detail = _read_text(body, "detail")
         super().__init__(f"{code}: {detail} (execution {execution_id})")
         self.code = code
         self.detail = detail
@@ -28,15 +36,19 @@ class ExecutionUnknown(_NotSucceeded):
 
 
 class RequestRefused(ClientError):
-    """The server refused a request, and asking again as it is would not help."""
+    """The server refused a request, and asking again as it is would not help.
+
+    Also, with a `status` of 2xx, an answer that is not that of a service.
+    """
 
     def __init__(self, status: int, body: dict[str, Any], request_id: str | None) -> None:
         # The token endpoint answers in the form of OAuth.
-        self.code = str(body.get("code") or body.get("error") or f"HTTP_{status}")
-        self.detail = str(body.get("detail") or body.get("error_description") or "")
+        self.code = _read_text(body, "code", "error") or f"HTTP_{status}"
+        self.detail = _read_text(body, "detail", "error_description")
         super().__init__(f"{status} {self.code}: {self.detail} (request {request_id})")
         self.status = status
-        self.errors: list[dict[str, Any]] = body.get("errors") or []
+        errors = body.get("errors")
+        self.errors: list[dict[str, Any]] = errors if isinstance(errors, list) else []
         self.request_id = request_id
         self.body = body
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from base64 import b64encode
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from .transport import Request
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from .transport import Transport
 
 RENEWED_BEFORE = 60.0
+_YEAR = 365 * 86_400.0
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,16 @@ class Tokens:
         if response.status != 200:
             raise response.refuse()
         answer = response.read_json()
-        lifetime = float(answer.get("expires_in", 0))
+        token = answer.get("access_token") if isinstance(answer, dict) else None
+        # As RFC 6750 has it; anything else could not be sent, and would be shown by what says so.
+        if not isinstance(token, str) or _TOKEN.fullmatch(token) is None:
+            raise response.misread("an access token")
+        lifetime = _read_lifetime(answer.get("expires_in"))
         self._renew_at = time.monotonic() + lifetime - min(RENEWED_BEFORE, lifetime / 2)
-        return str(answer["access_token"])
+        return token
+
+
+def _read_lifetime(seconds: Any) -> float:
+    """Seconds, at most a year; 0, where the server does not say: then each request has its own."""
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    return float(min(max(seconds, 0), _YEAR)) if is_number else 0.0

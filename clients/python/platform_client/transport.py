@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import re
 import selectors
 import ssl
 import threading
@@ -27,7 +28,9 @@ GRACE_SECONDS = 5.0
 SHORTEST_PAUSE = 0.5
 LONGEST_PAUSE = 5.0
 PATIENCE = 60.0
-"""A longer `Retry-After` is left to the caller."""
+"""A longer `Retry-After` is left to the caller; between looks at a state it is cut to this."""
+_DATE = re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT")
+_CHECK = "check the URL, and whether a proxy or a login page answers in its place"
 
 
 @dataclass(frozen=True)
@@ -64,14 +67,19 @@ class Response:
     content: bytes
 
     def read_json(self) -> Any:
-        """The parsed body."""
-        return json.loads(self.content)
+        """The parsed body; None, where it is no JSON."""
+        try:
+            return json.loads(self.content.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            return None
 
     def read_retry_after(self) -> float | None:
-        """Seconds of `Retry-After`, if there is one."""
+        """Seconds of `Retry-After`, if it has what RFC 9110 allows: digits, or a date."""
         text = self.headers.get("retry-after", "").strip()
-        if text.isdecimal():
+        if text.isascii() and text.isdecimal():
             return float(text)
+        if _DATE.fullmatch(text) is None:
+            return None
         try:
             return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
         except ValueError:
@@ -79,14 +87,16 @@ class Response:
 
     def refuse(self) -> RequestRefused:
         """The error that says what the server says; of a redirect, that it is not followed."""
-        try:
-            body = self.read_json()
-        except ValueError:
-            body = None
+        body = self.read_json()
         known = body if isinstance(body, dict) else {}
         if 300 <= self.status < 400:
             known = {**known, "detail": self._describe_redirect()}
         return RequestRefused(self.status, known, self.headers.get("x-request-id"))
+
+    def misread(self, wanted: str) -> RequestRefused:
+        """The error of an answer that is something else; it may be secret, so it is not shown."""
+        detail = f"The answer is not {wanted}: {_CHECK}."
+        return RequestRefused(self.status, {"detail": detail}, self.headers.get("x-request-id"))
 
     def _describe_redirect(self) -> str:
         to = self.headers.get("location", "an address that is not told")
@@ -100,6 +110,21 @@ def pause_before(attempt: int) -> float:
     """Seconds before the try with this number, from 1: rising, and different for each client."""
     longest: float = min(SHORTEST_PAUSE * 2.0 ** (attempt - 1), LONGEST_PAUSE)
     return longest * random.uniform(0.5, 1.0)
+
+
+def pause_between(response: Response, took: float, attempt: int) -> float:
+    """Seconds until the next look at a state, bounded whatever a faulty server or proxy asks for.
+
+    0: the server has waited itself, as the time shows that its answer took.
+    """
+    if "wait" in response.headers.get("preference-applied", ""):
+        return 0.0 if took >= SHORTEST_PAUSE else pause_before(attempt)
+    asked = response.read_retry_after()
+    return pause_before(attempt) if asked is None else min(max(asked, SHORTEST_PAUSE), PATIENCE)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _rest(seconds: float, request: Request, cause: Exception) -> None:

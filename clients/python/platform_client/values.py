@@ -101,7 +101,8 @@ class Result(Generic[Output]):
     @property
     def files(self) -> list[str]:
         """Names of the files of the result."""
-        return [name for name in self.body["_links"] if name not in ("self", "status")]
+        links = self.body.get("_links")
+        return [name for name in links or () if name not in ("self", "status")]
 
 
 def encode_start(data: Any, params: Any, more: Mapping[str, Any] | None) -> bytes:

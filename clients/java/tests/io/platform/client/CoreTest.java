@@ -6,13 +6,20 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.net.http.HttpHeaders;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -62,7 +69,7 @@ public final class CoreTest {
 
     @Promise
     static void aTokenIsRenewedBeforeItExpires() throws Exception {
-        try (var server = new ScriptedServer(0.4, RUNNING)) {
+        try (var server = new ScriptedServer(ScriptedServer.tokenFor("0.4"), RUNNING)) {
             var client = server.client();
             client.state(ID);
             Thread.sleep(250);
@@ -165,6 +172,141 @@ public final class CoreTest {
         try (var server = new ScriptedServer(RUNNING.with("Retry-After", "1"), SUCCEEDED)) {
             var client = server.client();
             takesAtLeast(Duration.ofSeconds(1), () -> client.wait(ID, null));
+        }
+    }
+
+    @Promise
+    static void noRetryAfterMakesWaitingEndlessOrABusyLoop() throws Exception {
+        String weeks = "Fri, 31 Dec 9999 23:59:59 GMT";
+        for (String asked : List.of("2419200", "9".repeat(400), weeks)) equal(pauseAfter(asked), Transport.PATIENCE);
+        String past = "Sun, 06 Nov 1994 08:49:37 GMT";
+        String beyond = weeks.replace("9999", "9".repeat(30));
+        for (String asked : List.of("0", past, "-1", "1.5", "1 2 3", "soon", "NaN", "", "\u0663", beyond)) {
+            double pause = pauseAfter(asked);
+            holds(pause >= 0.25 && pause <= 0.5, asked + ": " + pause);
+        }
+        for (Answer answer : List.of(RUNNING.with("Retry-After", "0"), RUNNING.with("Preference-Applied", "wait=30"))) {
+            try (var server = new ScriptedServer(answer)) {
+                var client = server.client();
+                fails(WaitTimeout.class, () -> client.wait(ID, Duration.ofSeconds(1)));
+                holds(server.asked().size() <= 5, "it asked " + server.asked().size() + " times");
+            }
+        }
+    }
+
+    private static double pauseAfter(String asked) {
+        var headers = HttpHeaders.of(Map.of("Retry-After", List.of(asked)), (name, value) -> true);
+        return Transport.pauseBetween(headers, 0, 1);
+    }
+
+    @Promise
+    static void aRetryAfterThatIsNoneIsNotLeftToTheCallerAndAVeryLongOneIs() throws Exception {
+        for (String asked : List.of("-1", "1.5", "soon")) {
+            try (var server = new ScriptedServer(Answer.of(503, "{}").with("Retry-After", asked), RUNNING)) {
+                equal(server.client().state(ID).status(), "RUNNING");
+            }
+        }
+        try (var server = new ScriptedServer(Answer.of(503, "{}").with("Retry-After", "9".repeat(30)))) {
+            var client = server.client();
+            fails(RequestRefused.class, () -> client.state(ID));
+            equal(server.asked().size(), 1);
+        }
+    }
+
+    private static final List<String> MISREAD = List.of(
+            "<html>hidden</html>",
+            "",
+            "\u0000",
+            "{\"a\": NaN}",
+            "[".repeat(100_000),
+            "\"hidden\"",
+            "null",
+            "[5]",
+            "{\"status\": 5, \"secret\": \"hidden\"}",
+            "{\"_embedded\": {\"status\": \"hidden\"}}");
+
+    @Promise
+    static void anAnswerThatIsNotThatOfAServiceIsRefusedAndNotShown() throws Exception {
+        for (String body : MISREAD) {
+            try (var server = new ScriptedServer(Answer.of(body).with("X-Request-Id", "r1"))) {
+                var client = server.client();
+                List<Runnable> calls = List.of(
+                        () -> client.state(ID),
+                        () -> client.wait(ID, null),
+                        () -> client.cancel(ID),
+                        () -> client.result(ID),
+                        () -> client.files(ID),
+                        () -> client.log(ID),
+                        () -> client.start(null, null),
+                        () -> client.run(null, null),
+                        () -> client.list(null, 100));
+                for (Runnable call : calls) isMisread(call, "r1");
+                equal(server.asked().size(), calls.size());
+            }
+        }
+        String state = describe("RUNNING");
+        for (String wrong : List.of(
+                state.replace("\"" + ID + "\"", "5"),
+                state.replace("false", "\"no\""),
+                state.replace("\"x\"", "null"),
+                state.replace("{", "{\"endedAt\":5,"))) {
+            try (var server = new ScriptedServer(Answer.of(wrong), Answer.of("[" + wrong + "]"))) {
+                var client = server.client();
+                isMisread(() -> client.state(ID), null);
+                isMisread(() -> client.list(null, 100), null);
+            }
+        }
+    }
+
+    private static void isMisread(Runnable call, String requestId) {
+        RequestRefused error = fails(RequestRefused.class, call);
+        equal(List.of(error.status(), error.code(), error.body().keySet()), List.of(200, "HTTP_200", Set.of("detail")));
+        holds(error.detail().startsWith("The answer is not "), error.detail());
+        equal(error.requestId(), requestId);
+        equal(error.getCause(), null);
+        holds(!error.toString().contains("hidden"), error.toString());
+    }
+
+    @Promise
+    static void anAnswerWithoutAnAccessTokenIsRefusedAndNotShown() throws Exception {
+        var bodies = new ArrayList<>(MISREAD);
+        bodies.add("{\"token\":\"hidden\"}");
+        for (String token : List.of("null", "5", "\"\"", "\"hid\\nden\"")) bodies.add("{\"access_token\":" + token + "}");
+        for (String body : bodies) {
+            try (var server = new ScriptedServer(body, RUNNING)) {
+                var client = server.client();
+                isMisread(() -> client.state(ID), null);
+                equal(server.asked(), List.of());
+            }
+        }
+    }
+
+    @Promise
+    static void aTokenMayHaveAnyLifetimeOrNone() throws Exception {
+        var tokens = Map.of("null", 2, "\"3600\"", 2, "-5", 2, "[]", 2, "1e300", 1);
+        for (var one : tokens.entrySet()) {
+            try (var server = new ScriptedServer(ScriptedServer.tokenFor(one.getKey()), RUNNING)) {
+                var client = server.client();
+                client.state(ID);
+                client.state(ID);
+                equal(server.tokens(), one.getValue());
+            }
+        }
+    }
+
+    @Promise
+    static void whatAProxySaysOfARefusalMayBeAnything() throws Exception {
+        String odd = "{\"code\":{\"toString\":1},\"detail\":[1],\"errors\":\"no\"}";
+        for (String body : List.of("<html>", "", "[1]", "\"no\"", "null", odd, "[".repeat(100_000))) {
+            try (var server = new ScriptedServer(Answer.of(502, body))) {
+                var client = server.client();
+                var error = fails(RequestRefused.class, () -> client.state(ID));
+                equal(List.of(error.code(), error.detail(), error.errors()), List.of("HTTP_502", "", List.of()));
+            }
+        }
+        try (var server = new ScriptedServer(Answer.of(400, "{\"errors\":[null]}"))) {
+            var client = server.client();
+            equal(fails(RequestRefused.class, () -> client.state(ID)).errors().size(), 1);
         }
     }
 
@@ -346,9 +488,18 @@ public final class CoreTest {
     }
 
     private static void takesAtMost(Duration most, Runnable work) {
-        long began = System.nanoTime();
-        work.run();
-        holds(System.nanoTime() - began <= most.toNanos(), "it took no more than " + most);
+        // In a thread of its own, which keeps no test running: what it tries may have no end.
+        var call = new FutureTask<>(work, null);
+        var thread = new Thread(call);
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            call.get(most.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException error) {
+            throw new AssertionError(error.getCause());
+        } catch (TimeoutException | InterruptedException error) {
+            throw new AssertionError("it took more than " + most, error);
+        }
     }
 
     private static <E extends Exception> E fails(Class<E> expected, Runnable work) {

@@ -26,11 +26,12 @@ final class ScriptedServer implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final Deque<Answer> answers;
     private final List<Asked> asked = new ArrayList<>();
-    private final double lifetime;
+    private final String token;
     private int tokens;
 
-    ScriptedServer(double lifetime, Answer... answers) throws IOException {
-        this.lifetime = lifetime;
+    /** `token`: what is answered instead of a token; its `%d` becomes the number of the token. */
+    ScriptedServer(String token, Answer... answers) throws IOException {
+        this.token = token;
         this.answers = new ArrayDeque<>(List.of(answers));
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", this::answer);
@@ -39,7 +40,12 @@ final class ScriptedServer implements AutoCloseable {
     }
 
     ScriptedServer(Answer... answers) throws IOException {
-        this(3600, answers);
+        this(tokenFor("3600"), answers);
+    }
+
+    /** An answer with a token that lives for so many seconds. */
+    static String tokenFor(String lifetime) {
+        return "{\"access_token\":\"token-%d\",\"expires_in\":" + lifetime + "}";
     }
 
     Client<Object, Object, java.util.Map<String, Object>> client() {
@@ -76,7 +82,7 @@ final class ScriptedServer implements AutoCloseable {
     private static boolean write(HttpExchange exchange, Answer answer, byte[] content) throws IOException {
         String pause = answer.headers().getOrDefault(DRIP, answer.headers().get(STALL));
         if (pause == null) {
-            exchange.getResponseBody().write(content);
+            if (content.length > 0) exchange.getResponseBody().write(content);
             return true;
         }
         int last = answer.headers().containsKey(STALL) ? content.length - 1 : content.length;
@@ -93,7 +99,7 @@ final class ScriptedServer implements AutoCloseable {
         String path = exchange.getRequestURI().toASCIIString();
         if (path.equals("/token")) {
             tokens += 1;
-            return Answer.of("{\"access_token\":\"token-" + tokens + "\",\"expires_in\":" + lifetime + "}");
+            return Answer.of(token.replace("%d", Integer.toString(tokens)));
         }
         var headers = exchange.getRequestHeaders();
         asked.add(new Asked(

@@ -1,6 +1,5 @@
 package io.platform.client;
 
-import com.fasterxml.jackson.core.type.TypeReference;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.net.http.HttpResponse;
@@ -34,7 +33,6 @@ public class Client<D, P, O> {
     /** Calls of the twins that return futures, at one time. */
     private static final int MAX_CONCURRENCY = 64;
     private static final Pattern NEXT = Pattern.compile("<([^>]*)>[^,]*rel=\"?next");
-    private static final TypeReference<List<Map<String, Object>>> PAGE_OF = new TypeReference<>() {};
     private static final AtomicInteger THREADS = new AtomicInteger();
 
     private final String base;
@@ -78,26 +76,27 @@ public class Client<D, P, O> {
         body.putAll(options.more());
         String key = options.idempotencyKey() == null ? UUID.randomUUID().toString() : options.idempotencyKey();
         Map<String, String> headers = Map.of("Content-Type", "application/json", "Idempotency-Key", key);
-        return readExecution(send("POST", "/", headers, Json.write(body), Transport.ANSWER, Transport.FOREVER));
+        return Answers.readExecution(send("POST", "/", headers, Json.write(body), Transport.ANSWER, Transport.FOREVER));
     }
 
     /** The state at present. */
     public Execution state(String id) {
-        return readExecution(get(path(id)));
+        return Answers.readExecution(get(path(id)));
     }
 
     /** Waits until the execution has ended, however it ended; a timeout of null: for as long as it takes. @throws WaitTimeout it goes on */
     public Execution wait(String id, Duration timeout) {
         long until = transport.after(timeout);
-        for (int early = 1; ; early += 1) {
+        for (int early = 1; ; ) {
+            long began = transport.now();
             HttpResponse<byte[]> response = look(id, timeout, until);
-            Execution execution = readExecution(response);
+            Execution execution = Answers.readExecution(response);
             if (execution.terminal()) return execution;
             double left = until == Transport.FOREVER ? Double.MAX_VALUE : (until - transport.now()) / 1e9;
             if (left <= 0) throw new WaitTimeout(id, timeout, null);
-            if (response.headers().firstValue("preference-applied").orElse("").contains("wait")) continue;
-            Double asked = Transport.readRetryAfter(response);
-            Transport.sleep(Math.min(left, asked == null ? Transport.pauseBefore(early) : asked));
+            double pause = Transport.pauseBetween(response.headers(), (transport.now() - began) / 1e9, early);
+            Transport.sleep(Math.min(left, pause));
+            early = pause == 0 ? 1 : early + 1;
         }
     }
 
@@ -109,10 +108,10 @@ public class Client<D, P, O> {
      * @throws RequestRefused RESULT_NOT_READY: it has not ended yet
      */
     public Result<O> result(String id) {
-        String text = readText(get(path(id, "result")));
-        Map<String, Object> body = Json.parse(text);
-        Object status = Result.object(Result.object(body, "_embedded"), "status").get("status");
-        if ("SUCCEEDED".equals(status)) return new Result<>(text, body, decode);
+        HttpResponse<byte[]> response = get(path(id, "result"));
+        Map<String, Object> body = Answers.readResult(response);
+        Object status = Result.status(body).get("status");
+        if ("SUCCEEDED".equals(status)) return new Result<>(new String(response.body(), StandardCharsets.UTF_8), body, decode);
         throw "UNKNOWN".equals(status) ? new ExecutionUnknown(id, body) : new ExecutionFailed(id, body);
     }
 
@@ -130,12 +129,12 @@ public class Client<D, P, O> {
 
     /** Cancels it: what waits ends at once, what runs within seconds. */
     public Execution cancel(String id) {
-        return readExecution(send("PUT", path(id, "cancel"), Map.of(), null, Transport.ANSWER, Transport.FOREVER));
+        return Answers.readExecution(send("PUT", path(id, "cancel"), Map.of(), null, Transport.ANSWER, Transport.FOREVER));
     }
 
     /** The lines so far, oldest first: `timestamp`, `severity`, `message`. */
     public List<Map<String, Object>> log(String id) {
-        return collect(path(id, "log"), "", Integer.MAX_VALUE);
+        return collect(path(id, "log"), "", Integer.MAX_VALUE, Answers::readLines);
     }
 
     /** Names of the files of the result. */
@@ -151,7 +150,7 @@ public class Client<D, P, O> {
     /** The newest executions of the subscription, at most `limit`; a status of null: of every state. */
     public List<Execution> list(String status, int limit) {
         String query = "limit=" + Math.min(limit, PAGE) + (status == null ? "" : "&status=" + encode(status));
-        return collect("/", query, limit).stream().map(Execution::from).toList();
+        return collect("/", query, limit, Answers::readExecutions).stream().map(Execution::from).toList();
     }
 
     public CompletableFuture<Execution> startAsync(D data, P params) {
@@ -201,12 +200,13 @@ public class Client<D, P, O> {
     }
 
     /** The items of all pages; of a link only the cursor, so that the token stays here. */
-    private List<Map<String, Object>> collect(String path, String query, int limit) {
+    private List<Map<String, Object>> collect(
+            String path, String query, int limit, Function<HttpResponse<byte[]>, List<Map<String, Object>>> readPage) {
         List<Map<String, Object>> items = new ArrayList<>();
         String search = query;
         while (true) {
             HttpResponse<byte[]> response = get(search.isEmpty() ? path : path + "?" + search);
-            List<Map<String, Object>> page = Json.parseAs(readText(response), PAGE_OF);
+            List<Map<String, Object>> page = readPage.apply(response);
             items.addAll(page);
             String cursor = readCursor(response.headers().firstValue("link").orElse(""));
             if (page.isEmpty() || cursor == null || items.size() >= limit) {
@@ -230,21 +230,13 @@ public class Client<D, P, O> {
             HttpResponse<byte[]> response =
                     transport.send(new Transport.Request(method, base + path, sent, body, answer, until));
             if (response.statusCode() < 300) return response;
-            if (response.statusCode() != 401 || token == null || tries == 2) throw Transport.refuse(response);
+            if (response.statusCode() != 401 || token == null || tries == 2) throw Answers.refuse(response);
             tokens.drop(token);
         }
     }
 
     private static void put(Map<String, Object> body, String name, Object value) {
         if (value != null) body.put(value instanceof FileReference ? name + "Ref" : name, value);
-    }
-
-    private static Execution readExecution(HttpResponse<byte[]> response) {
-        return Execution.from(Json.parse(readText(response)));
-    }
-
-    private static String readText(HttpResponse<byte[]> response) {
-        return new String(response.body(), StandardCharsets.UTF_8);
     }
 
     private static String path(String... names) {

@@ -1,5 +1,6 @@
 package io.platform.client;
 
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -14,11 +15,20 @@ public record Execution(
         String startedAt,
         String endedAt,
         Map<String, Object> raw) {
+    private static final List<String> TEXTS = List.of("id", "status", "createdAt");
+    private static final List<String> TIMES = List.of("startedAt", "endedAt");
+
+    /** Null, where it is no state of an execution. */
     static Execution from(Map<String, Object> raw) {
+        boolean isOne = raw != null
+                && raw.get("terminal") instanceof Boolean
+                && TEXTS.stream().allMatch(name -> raw.get(name) instanceof String)
+                && TIMES.stream().allMatch(name -> raw.get(name) == null || raw.get(name) instanceof String);
+        if (!isOne) return null;
         return new Execution(
                 (String) raw.get("id"),
                 (String) raw.get("status"),
-                Boolean.TRUE.equals(raw.get("terminal")),
+                (Boolean) raw.get("terminal"),
                 (String) raw.get("createdAt"),
                 (String) raw.get("startedAt"),
                 (String) raw.get("endedAt"),

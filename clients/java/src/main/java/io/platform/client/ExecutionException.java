@@ -8,7 +8,7 @@ public abstract class ExecutionException extends ClientException {
     private final transient Map<String, Object> body;
 
     ExecutionException(String id, Map<String, Object> body) {
-        super(body.get("code") + ": " + body.get("detail") + " (execution " + id + ")", null);
+        super(readCode(body) + ": " + RequestRefused.readText(body, "detail", "") + " (execution " + id + ")", null);
         this.id = id;
         this.body = body;
     }
@@ -18,11 +18,15 @@ public abstract class ExecutionException extends ClientException {
     }
 
     public String code() {
-        return String.valueOf(body.get("code"));
+        return readCode(body);
     }
 
     public String detail() {
-        return String.valueOf(body.get("detail"));
+        return RequestRefused.readText(body, "detail", "");
+    }
+
+    private static String readCode(Map<String, Object> body) {
+        return RequestRefused.readText(body, "code", Result.status(body).get("status").toString());
     }
 
     /** The whole answer, with the last checkpoint as `result` where `partial` is true. */

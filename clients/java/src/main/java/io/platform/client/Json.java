@@ -6,6 +6,9 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -13,7 +16,7 @@ import java.util.function.Function;
 public final class Json {
     private static final ObjectMapper MAPPER = JsonMapper.builder()
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS, DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .defaultPropertyInclusion(JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
             .build();
     private static final TypeReference<Map<String, Object>> OBJECT = new TypeReference<>() {};
@@ -22,14 +25,19 @@ public final class Json {
 
     /** Reads an object; numbers become Integer, Long, BigInteger or BigDecimal. */
     public static Map<String, Object> parse(String text) {
-        return parseAs(text, OBJECT);
+        try {
+            return MAPPER.readValue(text, OBJECT);
+        } catch (JsonProcessingException error) {
+            throw new IllegalArgumentException("The text is no JSON object: " + error.getOriginalMessage(), error);
+        }
     }
 
-    static <T> T parseAs(String text, TypeReference<T> type) {
+    /** Reads an answer; null, where it is no such JSON. */
+    static <T> T read(byte[] content, TypeReference<T> type) {
         try {
-            return MAPPER.readValue(text, type);
-        } catch (JsonProcessingException error) {
-            throw new ClientException("The server answered with what is not JSON: " + error.getOriginalMessage(), error);
+            return MAPPER.readValue(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString(), type);
+        } catch (IOException error) {
+            return null;
         }
     }
 

@@ -1,9 +1,13 @@
 package io.platform.client;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 
-/** The server refused a request, and asking again as it is would not help. */
+/**
+ * The server refused a request, and asking again as it is would not help. Also, with a `status` of 2xx, an answer that is not that of a
+ * service.
+ */
 public final class RequestRefused extends ClientException {
     private final int status;
     private final String code;
@@ -12,7 +16,13 @@ public final class RequestRefused extends ClientException {
     private final transient Map<String, Object> body;
 
     RequestRefused(int status, Map<String, Object> body, String requestId) {
-        this(status, body, requestId, read(body, "code", "error", "HTTP_" + status), read(body, "detail", "error_description", ""));
+        // The token endpoint answers in the form of OAuth.
+        this(
+                status,
+                body,
+                requestId,
+                readText(body, "code", readText(body, "error", "HTTP_" + status)),
+                readText(body, "detail", readText(body, "error_description", "")));
     }
 
     private RequestRefused(int status, Map<String, Object> body, String requestId, String code, String detail) {
@@ -24,10 +34,9 @@ public final class RequestRefused extends ClientException {
         this.body = body;
     }
 
-    /** The token endpoint answers in the form of OAuth. */
-    private static String read(Map<String, Object> body, String name, String other, String absent) {
-        Object found = body.getOrDefault(name, body.get(other));
-        return found == null ? absent : found.toString();
+    /** A member that is a text; what a proxy says may be anything. */
+    static String readText(Map<String, Object> body, String name, String absent) {
+        return body.get(name) instanceof String text && !text.isEmpty() ? text : absent;
     }
 
     public int status() {
@@ -44,7 +53,7 @@ public final class RequestRefused extends ClientException {
 
     /** Which fields are at fault: each has `path` and `message`. */
     public List<Object> errors() {
-        return body.get("errors") instanceof List<?> errors ? List.copyOf(errors) : List.of();
+        return body.get("errors") instanceof List<?> errors ? Collections.unmodifiableList(errors) : List.of();
     }
 
     /** Null where the answer named none. */

@@ -29,8 +29,7 @@ public final class Result<O> {
 
     /** What the service returned, as it is: no digit is lost. */
     public Map<String, Object> value() {
-        Map<String, Object> status = object(object(body, "_embedded"), "status");
-        if (body.containsKey("result") && status.containsKey("createdAt")) return object(body, "result");
+        if (body.containsKey("result") && status(body).containsKey("createdAt")) return object(body, "result");
         // `platform serve` answers with the members of the result beside these.
         Map<String, Object> value = new LinkedHashMap<>(body);
         value.remove("_links");
@@ -53,6 +52,11 @@ public final class Result<O> {
         return object(body, "_links").keySet().stream()
                 .filter(name -> !name.equals("self") && !name.equals("status"))
                 .toList();
+    }
+
+    /** What the answer says of its execution. */
+    static Map<String, Object> status(Map<String, Object> body) {
+        return object(object(body, "_embedded"), "status");
     }
 
     @SuppressWarnings("unchecked")

@@ -10,6 +10,7 @@ import java.util.Map;
 /** The access token: fetched once, shared by concurrent callers, renewed before it expires. */
 final class Tokens {
     private static final double RENEWED_BEFORE = 60;
+    private static final double YEAR = 365 * 86_400;
 
     private final Transport transport;
     private final String url;
@@ -54,9 +55,10 @@ final class Tokens {
         String body = "grant_type=client_credentials";
         HttpResponse<byte[]> response = transport.send(
                 new Transport.Request("POST", url, headers, body, Transport.ANSWER, Transport.FOREVER));
-        if (response.statusCode() != 200) throw Transport.refuse(response);
-        Map<String, Object> answer = Json.parse(new String(response.body(), StandardCharsets.UTF_8));
-        double lifetime = answer.get("expires_in") instanceof Number seconds ? seconds.doubleValue() : 0;
+        if (response.statusCode() != 200) throw Answers.refuse(response);
+        Map<String, Object> answer = Answers.readToken(response);
+        // 0, where the server does not say: then each request has its own.
+        double lifetime = answer.get("expires_in") instanceof Number seconds ? Math.max(0, Math.min(seconds.doubleValue(), YEAR)) : 0;
         token = (String) answer.get("access_token");
         double used = lifetime - Math.min(RENEWED_BEFORE, lifetime / 2);
         renewAt = transport.after(Duration.ofMillis((long) (used * 1000)));

@@ -3,18 +3,17 @@ package io.platform.client;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.net.http.HttpResponse.BodySubscribers;
 import java.net.http.HttpTimeoutException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -24,6 +23,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLHandshakeException;
 
 /** Requests over connections that are kept, tried again while that can help. */
@@ -39,8 +39,11 @@ final class Transport {
     private static final Duration GRACE = Duration.ofSeconds(5);
     private static final double SHORTEST_PAUSE = 0.5;
     private static final double LONGEST_PAUSE = 5;
-    /** A longer `Retry-After`, in seconds, is left to the caller. */
-    private static final double PATIENCE = 60;
+    /** A longer `Retry-After`, in seconds, is left to the caller; between looks at a state it is cut to this. */
+    static final double PATIENCE = 60;
+
+    private static final Pattern HTTP_DATE =
+            Pattern.compile("[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT");
 
     private final long origin = System.nanoTime();
     private final HttpClient http =
@@ -69,8 +72,8 @@ final class Transport {
             try {
                 HttpResponse<byte[]> response = exchange(request);
                 if (response.statusCode() != 429 && response.statusCode() != 503) return response;
-                asked = readRetryAfter(response);
-                cause = refuse(response);
+                asked = readRetryAfter(response.headers());
+                cause = Answers.refuse(response);
             } catch (SSLHandshakeException error) {
                 throw new ServerUnreachable(request.url() + ": " + error, error);
             } catch (IOException error) {
@@ -86,7 +89,7 @@ final class Transport {
     }
 
     /** Seconds before the try with this number, from 1: rising, and different for each client. */
-    static double pauseBefore(int attempt) {
+    private static double pauseBefore(int attempt) {
         return Math.min(SHORTEST_PAUSE * Math.pow(2, attempt - 1), LONGEST_PAUSE) * random(0.5, 1);
     }
 
@@ -98,38 +101,29 @@ final class Transport {
         }
     }
 
-    /** Seconds of `Retry-After`, or null. */
-    static Double readRetryAfter(HttpResponse<?> response) {
-        String text = response.headers().firstValue("retry-after").orElse("").trim();
-        if (text.matches("[0-9]{1,9}")) return Double.valueOf(text);
+    /**
+     * Seconds until the next look at a state, bounded whatever a faulty server or proxy asks for. 0: the server has waited itself, as the
+     * time shows that its answer took.
+     */
+    static double pauseBetween(HttpHeaders headers, double took, int attempt) {
+        if (headers.firstValue("preference-applied").orElse("").contains("wait")) {
+            return took >= SHORTEST_PAUSE ? 0 : pauseBefore(attempt);
+        }
+        Double asked = readRetryAfter(headers);
+        return asked == null ? pauseBefore(attempt) : Math.min(Math.max(asked, SHORTEST_PAUSE), PATIENCE);
+    }
+
+    /** Seconds of `Retry-After`, or null where it has not what RFC 9110 allows: digits, or a date. */
+    private static Double readRetryAfter(HttpHeaders headers) {
+        String text = headers.firstValue("retry-after").orElse("").trim();
+        if (text.matches("[0-9]+")) return Double.valueOf(text);
+        if (!HTTP_DATE.matcher(text).matches()) return null;
         try {
             ZonedDateTime time = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME);
             return Math.max(0, Duration.between(ZonedDateTime.now(), time).toMillis() / 1000.0);
         } catch (DateTimeException error) {
             return null;
         }
-    }
-
-    /** The error that says what the server says; of a redirect, that it is not followed. */
-    static RequestRefused refuse(HttpResponse<byte[]> response) {
-        Map<String, Object> body;
-        try {
-            body = Json.parse(new String(response.body(), StandardCharsets.UTF_8));
-        } catch (ClientException error) {
-            // Not the platform, but what stands before it.
-            body = null;
-        }
-        Map<String, Object> told = body == null ? new HashMap<>() : new HashMap<>(body);
-        int status = response.statusCode();
-        if (status >= 300 && status < 400) told.put("detail", describeRedirect(response));
-        String requestId = response.headers().firstValue("x-request-id").orElse(null);
-        return new RequestRefused(status, told, requestId);
-    }
-
-    private static String describeRedirect(HttpResponse<?> response) {
-        String to = response.headers().firstValue("location").orElse("an address that is not told");
-        return "The server redirects to " + to + ". It is not followed, since the token is for this server alone: "
-                + "give the client the endpoint URL of the subscription, or where it has moved to.";
     }
 
     /** Sends it once. The time-out of the JDK ends with the headers: a body that stops half way would be waited for without end. */
