@@ -1,7 +1,8 @@
 import { ExecutionFailed, ExecutionUnknown, OutOfTime, WaitTimeout } from "./errors.js";
 import { readAnswer } from "./answers.js";
-import { ANSWER_MS, VERSION, pauseBetween, refuse, send, sleep, timeLeft } from "./transport.js";
+import { ANSWER_MS, VERSION, endBy, pauseBetween, refuse, send, sleep, timeLeft } from "./transport.js";
 import { Tokens } from "./tokens.js";
+import { checkUrl, guessTokenUrl, readCursor, toPath } from "./urls.js";
 import { Result, encodeStart } from "./values.js";
 
 const SECOND = 1_000;
@@ -20,11 +21,12 @@ export class Client {
   constructor(options = {}) {
     const endpoint = options.endpoint || readEnvironment("PLATFORM_SERVICE_ENDPOINT");
     if (!endpoint) throw new TypeError("An endpoint is needed, or PLATFORM_SERVICE_ENDPOINT.");
-    this.#endpoint = endpoint.replace(/\/+$/u, "");
+    this.#endpoint = checkUrl(endpoint, "The endpoint");
     const keyId = options.keyId || readEnvironment("PLATFORM_ACCESS_KEY_ID");
     const secret = options.secret || readEnvironment("PLATFORM_ACCESS_KEY_SECRET");
     const url = options.tokenUrl || readEnvironment("PLATFORM_TOKEN_URL") || guessTokenUrl(this.#endpoint);
-    if (keyId && secret && url !== null) this.#tokens = new Tokens(url, { keyId, secret });
+    if (keyId && secret && url !== null)
+      this.#tokens = new Tokens(checkUrl(url, "The token URL"), { keyId, secret });
   }
 
   get endpoint() {
@@ -51,16 +53,19 @@ export class Client {
   }
 
   /** Waits until the execution has ended, however it ended. @throws WaitTimeout not within `timeout` seconds; it goes on */
-  async wait(id, { timeout = Infinity } = {}) {
-    const until = performance.now() + timeout * SECOND;
+  async wait(id, { timeout } = {}) {
+    const seconds = timeout ?? Infinity;
+    if (typeof seconds !== "number" || Number.isNaN(seconds))
+      throw new TypeError("The timeout has to be a number of seconds.");
+    const until = performance.now() + seconds * SECOND;
     for (let early = 1; ;) {
       const began = performance.now();
       const { execution, headers } = await this.#look(id, until).catch((error) => {
-        throw error instanceof OutOfTime ? new WaitTimeout(id, timeout, { cause: error }) : error;
+        throw error instanceof OutOfTime ? new WaitTimeout(id, seconds, { cause: error }) : error;
       });
       if (execution.terminal) return execution;
       const left = timeLeft(until);
-      if (left === 0) throw new WaitTimeout(id, timeout);
+      if (left === 0) throw new WaitTimeout(id, seconds);
       const pause = pauseBetween(headers, performance.now() - began, early);
       await sleep(Math.min(left, pause));
       early = pause === 0 ? 1 : early + 1;
@@ -140,37 +145,20 @@ export class Client {
 
   async #send(method, path, { headers = {}, ...rest } = {}) {
     for (let tries = 1; ; tries += 1) {
-      const token = this.#tokens?.get();
-      const sent = {
+      // Made here: a value that no header can have is the caller's fault, and sending it again would not help.
+      const sent = new Headers({
         accept: "application/json, */*;q=0.5",
         "user-agent": `platform-client-js/${VERSION}`,
         ...headers,
-      };
-      if (token !== undefined) sent.authorization = `Bearer ${await token}`;
+      });
+      const token = this.#tokens?.get();
+      if (token !== undefined) sent.set("authorization", `Bearer ${await endBy(token, rest.until)}`);
       const response = await send(`${this.#endpoint}${path}`, { ...rest, method, headers: sent });
       if (response.status >= 200 && response.status < 300) return response;
       if (response.status !== 401 || token === undefined || tries === 2) throw refuse(response);
       this.#tokens.drop(token);
     }
   }
-}
-
-function toPath(...names) {
-  return names.map((name) => `/${encodeURIComponent(name)}`).join("");
-}
-
-/**
- * The token endpoint stands beside the services: `{gateway}/{key}/{name}/{version}`; null: it is no such endpoint, but that of `platform serve`,
- * which is told no secret.
- */
-function guessTokenUrl(endpoint) {
-  const parts = endpoint.split("/");
-  return parts.length > 5 ? `${parts.slice(0, -3).join("/")}/token` : null;
-}
-
-function readCursor(link) {
-  const url = /<([^>]*)>[^,]*rel="?next/u.exec(link)?.[1];
-  return url === undefined ? null : new URLSearchParams(url.split("?")[1] ?? "").get("cursor");
 }
 
 /** A variable that is set to nothing is not set. Node.js and Bun have `process`, Deno too; a browser has none. */

@@ -25,6 +25,21 @@ import { send } from "./transport.js";
 
 afterEach(closeServers);
 
+const WRONG_URLS = [
+  "localhost:8080/k/n/1.0.0",
+  "htps://host/k/n/1.0.0",
+  "ftp://host/k/n/1.0.0",
+  "https://me:hidden@host/k/n/1.0.0",
+  "https:///k/n/1.0.0",
+  "https://host:port/k/n/1.0.0",
+  "https://host:99999/k/n/1.0.0",
+  "https://host/k/n/1.0.0?a=1",
+  "https://host/k/n/1.0.0#a",
+  "https://host/k/n/1 0",
+  "https://host/k/n/1.0.0\r\nHost: a",
+  "host",
+];
+
 test("concurrent callers share one token", async () => {
   const { seen, asked, client } = await serve([RUNNING]);
   await Promise.all(Array.from({ length: 50 }, () => client.state(ID)));
@@ -178,6 +193,52 @@ test("a reference takes the place of a value", async () => {
   const ids = { dataPoolId: "p", dataSourceDescriptorId: "d", fileId: "f" };
   await client.start(new FileReference(ids), { a: 1 }, { more: { startWithin: 5 } });
   assert.deepEqual(JSON.parse(asked[0].body), { dataRef: ids, params: { a: 1 }, startWithin: 5 });
+});
+
+test("a name that would lead to another path is refused", async () => {
+  const { seen, asked, client } = await serve([RUNNING]);
+  for (const wrong of ["", ".", "..", null, undefined, 5, { id: ID }]) {
+    for (const name of ["state", "wait", "cancel", "result", "log"])
+      await assert.rejects(client[name](wrong), TypeError);
+    await assert.rejects(client.download(ID, wrong), TypeError);
+  }
+  assert.deepEqual([asked, seen.tokens], [[], 0]);
+});
+
+test("a URL that leads elsewhere than it seems is refused, and not shown", () => {
+  for (const wrong of WRONG_URLS)
+    for (const given of [
+      { endpoint: wrong },
+      { endpoint: "https://host/k/n/1.0.0", keyId: "key", secret: "secret", tokenUrl: wrong },
+    ])
+      assert.throws(
+        () => new Client(given),
+        (error) => error instanceof TypeError && !error.message.includes("hidden"),
+        wrong,
+      );
+  for (const right of ["http://127.0.0.1:80", "https://host/a/b/1.0.0//", "HTTPS://[::1]:8443/a"])
+    assert.ok(new Client({ endpoint: right, keyId: "key", secret: "secret", tokenUrl: right }));
+});
+
+test("an input that JSON or a header cannot have is refused at once", async () => {
+  const { asked, client } = await serve([PENDING]);
+  for (const number of [NaN, Infinity, -Infinity])
+    await assert.rejects(client.start({ a: [number] }), TypeError);
+  await assert.rejects(client.wait(ID, { timeout: NaN }), TypeError);
+  for (const idempotencyKey of ["a\r\nb: c", "€"])
+    await assert.rejects(client.start({}, null, { idempotencyKey }), TypeError);
+  assert.equal(asked.length, 0);
+});
+
+test("a timeout that is null is none", async () => {
+  const { client } = await serve([RUNNING, { body: describe("SUCCEEDED") }]);
+  assert.equal((await client.wait(ID, { timeout: null })).status, "SUCCEEDED");
+});
+
+test("a timeout ends the waiting also while there is no token", async () => {
+  const { asked, client } = await serve([RUNNING], { token: 0 });
+  await assert.rejects(client.wait(ID, { timeout: 0.2 }), WaitTimeout);
+  assert.deepEqual(asked, []);
 });
 
 test("names are parts of a path", async () => {

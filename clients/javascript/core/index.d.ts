@@ -67,7 +67,7 @@ export interface StartOptions {
 
 export interface RunOptions {
   /** Seconds after which the waiting ends, not the execution. */
-  timeout?: number | undefined;
+  timeout?: number | null | undefined;
   more?: JsonObject;
 }
 
@@ -86,7 +86,7 @@ export class Client<Data = JsonObject, Params = JsonObject, Output = JsonObject>
   /** The state at present. */
   state(id: string): Promise<Execution>;
   /** Waits until the execution has ended, however it ended. @throws WaitTimeout */
-  wait(id: string, options?: { timeout?: number | undefined }): Promise<Execution>;
+  wait(id: string, options?: { timeout?: number | null | undefined }): Promise<Execution>;
   /** The result of an execution that has ended. @throws ExecutionFailed, ExecutionUnknown, RequestRefused */
   result(id: string): Promise<Result<Output>>;
   /** Starts, waits, and fetches the result. */

@@ -111,6 +111,24 @@ export function timeLeft(until) {
   return Math.max(0, until - performance.now());
 }
 
+/** What others wait for as well: the caller waits no longer than `until`. @throws OutOfTime */
+export async function endBy(promise, until = Infinity) {
+  const ms = timeLeft(until) + GRACE_MS;
+  if (ms > LONGEST_TIMER_MS) return await promise;
+  let timer;
+  const end = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new OutOfTime(`no token within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, end]);
+  } catch (error) {
+    const isLate = error instanceof ServerUnreachable && timeLeft(until) === 0;
+    throw isLate ? new OutOfTime(error.message, { cause: error }) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** `answerMs`: the longest time without a byte, since a large file takes longer as a whole; `wholeMs`: that of all. */
 async function sendOnce(url, request, { answerMs, wholeMs }) {
   // Not AbortSignal.timeout: its timer does not keep a program running that waits for nothing else.

@@ -40,6 +40,13 @@ export class Result {
   }
 }
 
+/** JSON.stringify writes null for these. */
+function refuseNoNumber(name, value) {
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw new TypeError(`${value} is no number of JSON: ${JSON.stringify(name)} has it.`);
+  return value;
+}
+
 /** The body of a start: each part by value or by reference. */
 export function encodeStart(data, params, more) {
   const body = {};
@@ -47,5 +54,5 @@ export function encodeStart(data, params, more) {
     if (value instanceof FileReference) body[`${name}Ref`] = value;
     else if (value !== undefined && value !== null) body[name] = value;
   }
-  return JSON.stringify({ ...body, ...more });
+  return JSON.stringify({ ...body, ...more }, refuseNoNumber);
 }

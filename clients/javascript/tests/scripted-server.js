@@ -22,6 +22,7 @@ export async function serve(answers, { lifetime = 3600, token } = {}) {
     for await (const chunk of request) body += chunk;
     if (request.url === "/token") {
       seen.tokens += 1;
+      if (token === 0) return request.socket.destroy();
       if (token !== undefined) return response.end(token);
       return response.end(JSON.stringify({ access_token: `token-${seen.tokens}`, expires_in: lifetime }));
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -29,6 +31,8 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     gate: threading.Barrier | None = None
     """Given once so many requests wait; then the connection is closed without a word."""
+    drip: float = 0
+    """Seconds before each byte of the body."""
 
 
 class ScriptedServer:
@@ -88,7 +92,16 @@ class ScriptedServer:
                 for name, value in {"Content-Length": str(len(content)), **answer.headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(content)
+                if answer.drip:
+                    self.drip(content, answer.drip)
+                else:
+                    self.wfile.write(content)
+
+            def drip(self, content: bytes, seconds: float) -> None:
+                with suppress(ConnectionError):
+                    for at in range(len(content)):
+                        time.sleep(seconds)
+                        self.wfile.write(content[at : at + 1])
 
             do_GET = do_POST = do_PUT = answer
 

@@ -9,6 +9,7 @@ import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import patch
 
 from platform_client import (
     AsyncClient,
@@ -37,6 +38,20 @@ MISREAD = (
     [5],
     {"status": 5, "secret": "hidden"},
     {"_embedded": {"status": "hidden"}},
+)
+WRONG_URLS = (
+    "localhost:8080/k/n/1.0.0",
+    "htps://host/k/n/1.0.0",
+    "ftp://host/k/n/1.0.0",
+    "https://me:hidden@host/k/n/1.0.0",
+    "https:///k/n/1.0.0",
+    "https://host:port/k/n/1.0.0",
+    "https://host:99999/k/n/1.0.0",
+    "https://host/k/n/1.0.0?a=1",
+    "https://host/k/n/1.0.0#a",
+    "https://host/k/n/1 0",
+    "https://host/k/n/1.0.0\r\nHost: a",
+    "host",
 )
 Json = dict[str, Any]
 
@@ -266,7 +281,8 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(client.result(ID).value, {"result": 1, "other": 2})
 
     def test_lists_follow_the_cursor_and_never_the_host_of_a_link(self) -> None:
-        link = '<https://elsewhere.example/list?cursor=c1&limit=2>; rel="next"'
+        before = '<https://elsewhere.example/list?cursor=c0&limit=2>; rel="prev"'
+        link = f'{before}, <https://elsewhere.example/list?cursor=c1&limit=2>; rel="next"'
         server, client = self.serve(
             Answer(body=[describe("FAILED")] * 2, headers={"Link": link}),
             Answer(body=[describe("FAILED")] * 2),
@@ -280,6 +296,48 @@ class ClientTest(unittest.TestCase):
         reference = {"dataPoolId": "p", "dataSourceDescriptorId": "d", "fileId": "f"}
         expected = {"dataRef": reference, "params": {"a": 1}, "startWithin": 5}
         self.assertEqual(json.loads(server.asked[0].body), expected)
+
+    def test_a_name_that_would_lead_to_another_path_is_refused(self) -> None:
+        server, client = self.serve(Answer(body={}))
+        for wrong in ("", ".", "..", None, 5):
+            for call in (client.state, client.wait, client.cancel, client.result, client.log):
+                self.assertRaises(ValueError, call, wrong)
+            self.assertRaises(ValueError, client.download, ID, wrong)
+        self.assertEqual((server.asked, server.tokens), ([], 0))
+
+    def test_a_url_that_leads_elsewhere_than_it_seems_is_refused_and_not_shown(self) -> None:
+        for wrong in WRONG_URLS:
+            for given in ((wrong,), ("https://host/k/n/1.0.0", "key", "secret", wrong)):
+                with self.assertRaises(ValueError) as caught:
+                    Client(*given)
+                self.assertNotIn("hidden", str(caught.exception))
+        for right in ("http://127.0.0.1:80", "https://host/a/b/1.0.0//", "HTTPS://[::1]:8443/a"):
+            Client(right, "key", "secret", right).close()
+
+    def test_an_input_that_is_no_json_object_is_refused(self) -> None:
+        server, client = self.serve(Answer(201, describe("PENDING")))
+        for wrong in ([1], 5, "no", True):
+            with self.assertRaisesRegex(TypeError, "data has to be a mapping"):
+                client.start(wrong)
+        for number in (float("nan"), float("inf")):
+            self.assertRaises(ValueError, client.start, {"a": [number]})
+        self.assertRaises(ValueError, client.wait, ID, float("nan"))
+        for key in ("a\r\nb: c", "ü€"):
+            self.assertRaises(ValueError, client.start, idempotency_key=key)
+        self.assertEqual(server.asked, [])
+
+    def test_a_timeout_ends_the_waiting_also_while_there_is_no_token(self) -> None:
+        server, client = self.serve(Answer(body=describe("RUNNING")), token=Answer(0))
+        self.assertRaises(WaitTimeout, client.wait, ID, 0.2)
+        self.assertEqual(server.asked, [])
+
+    def test_a_timeout_ends_the_waiting_also_while_bytes_come_without_end(self) -> None:
+        _, client = self.serve(Answer(body=describe("RUNNING"), drip=0.1))
+        client._tokens.get()
+        began = time.monotonic()
+        with patch("platform_client.transport.GRACE_SECONDS", 0.2):
+            self.assertRaises(WaitTimeout, client.wait, ID, 0.2)
+        self.assertLess(time.monotonic() - began, 3)
 
     def test_names_are_parts_of_a_path(self) -> None:
         server, client = self.serve(Answer(body={}))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import uuid
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
-from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from urllib.parse import urlencode
 
 from .answers import read_execution, read_executions, read_lines, read_result
 from .errors import ExecutionFailed, ExecutionUnknown, OutOfTime, WaitTimeout
 from .tokens import AccessKey, Tokens
 from .transport import ANSWER_SECONDS, ONE_CALL, Call, Request, Response, Transport, pause_between
+from .urls import check_url, guess_token_url, read_cursor, to_path
 from .values import Execution, FileReference, Result, encode_start
 
 if TYPE_CHECKING:
@@ -51,15 +53,18 @@ class Client(Generic[Data, Params, Output]):
         found = endpoint or read_endpoint()
         if not found:
             raise ValueError("An endpoint is needed, or PLATFORM_SERVICE_ENDPOINT.")
-        self.endpoint = found.rstrip("/")
+        self.endpoint = check_url(found, "The endpoint")
         self._decode = decode or (lambda value: cast("Output", value))
         self._transport = Transport()
         self._tokens: Tokens | None = None
         key_id = key_id or os.environ.get("PLATFORM_ACCESS_KEY_ID")
         secret = secret or os.environ.get("PLATFORM_ACCESS_KEY_SECRET")
         if key_id and secret:
-            url = token_url or os.environ.get("PLATFORM_TOKEN_URL") or _guess(self.endpoint)
+            url = (
+                token_url or os.environ.get("PLATFORM_TOKEN_URL") or guess_token_url(self.endpoint)
+            )
             if url is not None:
+                url = check_url(url, "The token URL")
                 self._tokens = Tokens(self._transport, url, AccessKey(key_id, secret))
 
     def use_key(self, key_id: str, secret: str) -> None:
@@ -89,13 +94,15 @@ class Client(Generic[Data, Params, Output]):
 
     def state(self, execution_id: str) -> Execution:
         """The state at present."""
-        return read_execution(self._send("GET", _path(execution_id)))
+        return read_execution(self._send("GET", to_path(execution_id)))
 
     def wait(self, execution_id: str, timeout: float | None = None) -> Execution:
         """Waits until the execution has ended, however it ended.
 
         :raises WaitTimeout: it has not ended within `timeout` seconds; it goes on
         """
+        if timeout is not None and math.isnan(timeout):
+            raise ValueError("The timeout has to be a number of seconds.")
         until = _FOREVER if timeout is None else time.monotonic() + timeout
         early = 1
         while True:
@@ -104,7 +111,7 @@ class Client(Generic[Data, Params, Output]):
             prefer = {"Prefer": f"wait={seconds}"} if seconds > 0 else {}
             call = Call(seconds + ANSWER_SECONDS, until)
             try:
-                response = self._send("GET", _path(execution_id), prefer, call=call)
+                response = self._send("GET", to_path(execution_id), prefer, call=call)
             except OutOfTime as error:
                 raise WaitTimeout(execution_id, timeout or 0) from error
             execution = read_execution(response)
@@ -124,7 +131,7 @@ class Client(Generic[Data, Params, Output]):
         :raises ExecutionUnknown: nobody knows what became of it
         :raises RequestRefused: RESULT_NOT_READY, it has not ended yet
         """
-        response = self._send("GET", _path(execution_id, "result"))
+        response = self._send("GET", to_path(execution_id, "result"))
         body, status = read_result(response)
         if status == "SUCCEEDED":
             return Result(response.content.decode(), body, self._decode)
@@ -147,11 +154,11 @@ class Client(Generic[Data, Params, Output]):
 
     def cancel(self, execution_id: str) -> Execution:
         """Cancels it: what waits ends at once, what runs within seconds."""
-        return read_execution(self._send("PUT", _path(execution_id, "cancel")))
+        return read_execution(self._send("PUT", to_path(execution_id, "cancel")))
 
     def log(self, execution_id: str) -> Lines:
         """The lines so far, oldest first: `timestamp`, `severity`, `message`."""
-        return self._collect(_path(execution_id, "log"), {}, None, read_lines)
+        return self._collect(to_path(execution_id, "log"), {}, None, read_lines)
 
     def files(self, execution_id: str) -> Names:
         """Names of the files of the result."""
@@ -159,7 +166,7 @@ class Client(Generic[Data, Params, Output]):
 
     def download(self, execution_id: str, name: str) -> bytes:
         """The content of a file of the result, as a whole in memory."""
-        return self._send("GET", _path(execution_id, "result", name)).content
+        return self._send("GET", to_path(execution_id, "result", name)).content
 
     def list(self, status: str | None = None, limit: int = _PAGE) -> Executions:
         """The newest executions of the subscription, at most `limit`."""
@@ -191,7 +198,7 @@ class Client(Generic[Data, Params, Output]):
             response = self._send("GET", f"{path}{'?' + text if text else ''}")
             page = read_page(response)
             items += page
-            cursor = _read_cursor(response.headers.get("link", ""))
+            cursor = read_cursor(response.headers.get("link", ""))
             if not page or cursor is None or (limit is not None and len(items) >= limit):
                 return items[:limit]
             query = {**query, "cursor": cursor}
@@ -208,7 +215,7 @@ class Client(Generic[Data, Params, Output]):
         while True:
             tries -= 1
             sent = {"Accept": "application/json, */*;q=0.5", **(headers or {})}
-            token = None if self._tokens is None else self._tokens.get()
+            token = None if self._tokens is None else self._tokens.get(call.until)
             if token is not None:
                 sent["Authorization"] = f"Bearer {token}"
             url = f"{self.endpoint}{path}"
@@ -223,23 +230,3 @@ class Client(Generic[Data, Params, Output]):
 def read_endpoint() -> str | None:
     """The endpoint that the environment names."""
     return os.environ.get("PLATFORM_SERVICE_ENDPOINT")
-
-
-def _path(*names: str) -> str:
-    return "".join(f"/{quote(name, '')}" for name in names)
-
-
-def _guess(endpoint: str) -> str | None:
-    """The token endpoint stands beside the services: `{gateway}/{key}/{name}/{version}`.
-
-    None: it is no such endpoint, but that of `platform serve`, which is told no secret.
-    """
-    parts = endpoint.split("/")
-    return f"{'/'.join(parts[:-3])}/token" if len(parts) > 5 else None
-
-
-def _read_cursor(link: str) -> str | None:
-    if 'rel="next"' not in link.replace("rel=next", 'rel="next"'):
-        return None
-    url = link[link.find("<") + 1 : link.find(">")]
-    return next(iter(parse_qs(urlsplit(url).query).get("cursor", [])), None)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from .transport import Request
+from .errors import OutOfTime
+from .transport import GRACE_SECONDS, Call, Request
 
 if TYPE_CHECKING:
     from .transport import Transport
@@ -39,15 +40,21 @@ class Tokens:
         self._token: str | None = None
         self._renew_at = 0.0
 
-    def get(self) -> str:
+    def get(self, until: float = float("inf")) -> str:
         """The token; where there is none, or where it is about to expire, a new one.
 
         :raises RequestRefused: the key is not accepted
+        :raises OutOfTime: the caller waits no longer than `until`
         """
-        with self._lock:
+        left = min(max(until - time.monotonic(), 0) + GRACE_SECONDS, threading.TIMEOUT_MAX)
+        if not self._lock.acquire(timeout=left):
+            raise OutOfTime("another caller is still asking for the token")
+        try:
             if self._token is None or time.monotonic() >= self._renew_at:
-                self._token = self._fetch()
+                self._token = self._fetch(until)
             return self._token
+        finally:
+            self._lock.release()
 
     def drop(self, token: str) -> None:
         """Forgets a token that was refused, unless another caller has replaced it already."""
@@ -61,7 +68,7 @@ class Tokens:
             self._key = key
             self._token = None
 
-    def _fetch(self) -> str:
+    def _fetch(self, until: float) -> str:
         # RFC 6749, section 2.3.1: both are encoded before they are joined.
         pair = f"{quote(self._key.key_id, '')}:{quote(self._key.secret, '')}"
         headers = {
@@ -70,7 +77,9 @@ class Tokens:
             "Accept": "application/json",
         }
         body = b"grant_type=client_credentials"
-        response = self._transport.send(Request("POST", self._url, headers, body))
+        response = self._transport.send(
+            Request("POST", self._url, headers, body, Call(until=until))
+        )
         if response.status != 200:
             raise response.refuse()
         answer = response.read_json()

@@ -7,9 +7,11 @@ import json
 import random
 import re
 import selectors
+import socket
 import ssl
 import threading
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ from urllib.parse import urlsplit
 from .errors import OutOfTime, RequestRefused, ServerUnreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 VERSION = "0.1.0"
 TRIES = 5
@@ -133,6 +135,27 @@ def _rest(seconds: float, request: Request, cause: Exception) -> None:
     time.sleep(seconds)
 
 
+@contextmanager
+def _ended_after(seconds: float, sock: socket.socket) -> Iterator[None]:
+    """Ends a connection then, whose own time-out begins anew with each byte that comes."""
+
+    def end() -> None:
+        with suppress(OSError):
+            # Not that of TLS, which belongs to the thread that reads.
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    if seconds == float("inf"):
+        yield
+        return
+    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def _has_ended(connection: http.client.HTTPConnection) -> bool:
     """Whether something came where nothing was asked for: the end of the connection."""
     with selectors.DefaultSelector() as selector:
@@ -195,9 +218,10 @@ class Transport:
                 connection.connect()
             left = max(request.call.until - time.monotonic(), 0) + GRACE_SECONDS
             connection.sock.settimeout(min(request.call.answer_seconds, left))
-            connection.request(request.method, target, request.body, headers)
-            answer = connection.getresponse()
-            content = answer.read()
+            with _ended_after(left, connection.sock):
+                connection.request(request.method, target, request.body, headers)
+                answer = connection.getresponse()
+                content = answer.read()
         except BaseException:
             connection.close()
             if is_kept:

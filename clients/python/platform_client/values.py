@@ -113,7 +113,10 @@ def encode_start(data: Any, params: Any, more: Mapping[str, Any] | None) -> byte
             body[f"{name}Ref"] = value.to_dict()
         elif isinstance(value, Mapping):
             body[name] = dict(value)
-        elif value is not None:
+        elif hasattr(value, "to_dict"):
             body[name] = value.to_dict()
+        elif value is not None:
+            wanted = "a mapping, an object of the service's class or a FileReference"
+            raise TypeError(f"{name} has to be {wanted}, not {type(value).__name__}.")
     text = json.dumps({**body, **(more or {})}, ensure_ascii=False, allow_nan=False)
     return text.encode()

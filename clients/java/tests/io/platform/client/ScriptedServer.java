@@ -29,7 +29,7 @@ final class ScriptedServer implements AutoCloseable {
     private final String token;
     private int tokens;
 
-    /** `token`: what is answered instead of a token; its `%d` becomes the number of the token. */
+    /** `token`: what is answered instead of a token; its `%d` becomes the number of the token; where it is empty, the connection is cut. */
     ScriptedServer(String token, Answer... answers) throws IOException {
         this.token = token;
         this.answers = new ArrayDeque<>(List.of(answers));
@@ -99,6 +99,7 @@ final class ScriptedServer implements AutoCloseable {
         String path = exchange.getRequestURI().toASCIIString();
         if (path.equals("/token")) {
             tokens += 1;
+            if (token.isEmpty()) return Answer.of(0, "");
             return Answer.of(token.replace("%d", Integer.toString(tokens)));
         }
         var headers = exchange.getRequestHeaders();

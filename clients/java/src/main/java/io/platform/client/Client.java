@@ -1,7 +1,5 @@
 package io.platform.client;
 
-import java.net.URLDecoder;
-import java.net.URLEncoder;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -12,12 +10,12 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * Starts executions of one version of a service and fetches what becomes of them; threads may share it. Where an input is wanted, an
@@ -32,14 +30,13 @@ public class Client<D, P, O> {
     private static final int PAGE = 100;
     /** Calls of the twins that return futures, at one time. */
     private static final int MAX_CONCURRENCY = 64;
-    private static final Pattern NEXT = Pattern.compile("<([^>]*)>[^,]*rel=\"?next");
     private static final AtomicInteger THREADS = new AtomicInteger();
 
     private final String base;
     private final Function<Map<String, Object>, O> decode;
     private final Transport transport = new Transport();
     private final Tokens tokens;
-    private final ExecutorService threads = Executors.newFixedThreadPool(MAX_CONCURRENCY, Client::createThread);
+    private final ExecutorService threads = createThreads();
 
     public Client(Settings settings, Function<Map<String, Object>, O> decode) {
         this.base = settings.base();
@@ -81,7 +78,7 @@ public class Client<D, P, O> {
 
     /** The state at present. */
     public Execution state(String id) {
-        return Answers.readExecution(get(path(id)));
+        return Answers.readExecution(get(Urls.path(id)));
     }
 
     /** Waits until the execution has ended, however it ended; a timeout of null: for as long as it takes. @throws WaitTimeout it goes on */
@@ -108,7 +105,7 @@ public class Client<D, P, O> {
      * @throws RequestRefused RESULT_NOT_READY: it has not ended yet
      */
     public Result<O> result(String id) {
-        HttpResponse<byte[]> response = get(path(id, "result"));
+        HttpResponse<byte[]> response = get(Urls.path(id, "result"));
         Map<String, Object> body = Answers.readResult(response);
         Object status = Result.status(body).get("status");
         if ("SUCCEEDED".equals(status)) return new Result<>(new String(response.body(), StandardCharsets.UTF_8), body, decode);
@@ -129,12 +126,12 @@ public class Client<D, P, O> {
 
     /** Cancels it: what waits ends at once, what runs within seconds. */
     public Execution cancel(String id) {
-        return Answers.readExecution(send("PUT", path(id, "cancel"), Map.of(), null, Transport.ANSWER, Transport.FOREVER));
+        return Answers.readExecution(send("PUT", Urls.path(id, "cancel"), Map.of(), null, Transport.ANSWER, Transport.FOREVER));
     }
 
     /** The lines so far, oldest first: `timestamp`, `severity`, `message`. */
     public List<Map<String, Object>> log(String id) {
-        return collect(path(id, "log"), "", Integer.MAX_VALUE, Answers::readLines);
+        return collect(Urls.path(id, "log"), "", Integer.MAX_VALUE, Answers::readLines);
     }
 
     /** Names of the files of the result. */
@@ -144,12 +141,12 @@ public class Client<D, P, O> {
 
     /** The content of a file of the result, as a whole in memory. */
     public byte[] download(String id, String name) {
-        return get(path(id, "result", name)).body();
+        return get(Urls.path(id, "result", name)).body();
     }
 
     /** The newest executions of the subscription, at most `limit`; a status of null: of every state. */
     public List<Execution> list(String status, int limit) {
-        String query = "limit=" + Math.min(limit, PAGE) + (status == null ? "" : "&status=" + encode(status));
+        String query = "limit=" + Math.min(limit, PAGE) + (status == null ? "" : "&status=" + Urls.encode(status));
         return collect("/", query, limit, Answers::readExecutions).stream().map(Execution::from).toList();
     }
 
@@ -181,6 +178,14 @@ public class Client<D, P, O> {
         return CompletableFuture.supplyAsync(call, threads);
     }
 
+    /** Those without work end soon: nobody closes a client. */
+    private static ExecutorService createThreads() {
+        var threads = new ThreadPoolExecutor(
+                MAX_CONCURRENCY, MAX_CONCURRENCY, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Client::createThread);
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
+    }
+
     /** They keep no program running. */
     private static Thread createThread(Runnable work) {
         Thread thread = new Thread(work, "platform-client-" + THREADS.incrementAndGet());
@@ -193,7 +198,7 @@ public class Client<D, P, O> {
         long seconds = Math.max(0, Math.min(left, LONG_POLL_SECONDS));
         Map<String, String> headers = seconds > 0 ? Map.of("Prefer", "wait=" + seconds) : Map.of();
         try {
-            return send("GET", path(id), headers, null, Transport.ANSWER.plusSeconds(seconds), until);
+            return send("GET", Urls.path(id), headers, null, Transport.ANSWER.plusSeconds(seconds), until);
         } catch (OutOfTime error) {
             throw new WaitTimeout(id, timeout, error);
         }
@@ -208,11 +213,11 @@ public class Client<D, P, O> {
             HttpResponse<byte[]> response = get(search.isEmpty() ? path : path + "?" + search);
             List<Map<String, Object>> page = readPage.apply(response);
             items.addAll(page);
-            String cursor = readCursor(response.headers().firstValue("link").orElse(""));
+            String cursor = Urls.readCursor(response.headers().firstValue("link").orElse(""));
             if (page.isEmpty() || cursor == null || items.size() >= limit) {
                 return items.subList(0, Math.min(limit, items.size()));
             }
-            search = (query.isEmpty() ? "" : query + "&") + "cursor=" + encode(cursor);
+            search = (query.isEmpty() ? "" : query + "&") + "cursor=" + Urls.encode(cursor);
         }
     }
 
@@ -225,7 +230,7 @@ public class Client<D, P, O> {
         for (int tries = 1; ; tries += 1) {
             Map<String, String> sent = new LinkedHashMap<>(headers);
             sent.put("Accept", "application/json, */*;q=0.5");
-            String token = tokens == null ? null : tokens.get();
+            String token = tokens == null ? null : tokens.get(until);
             if (token != null) sent.put("Authorization", "Bearer " + token);
             HttpResponse<byte[]> response =
                     transport.send(new Transport.Request(method, base + path, sent, body, answer, until));
@@ -237,24 +242,5 @@ public class Client<D, P, O> {
 
     private static void put(Map<String, Object> body, String name, Object value) {
         if (value != null) body.put(value instanceof FileReference ? name + "Ref" : name, value);
-    }
-
-    private static String path(String... names) {
-        StringBuilder path = new StringBuilder();
-        for (String name : names) path.append('/').append(encode(name));
-        return path.toString();
-    }
-
-    private static String encode(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
-    }
-
-    private static String readCursor(String link) {
-        Matcher found = NEXT.matcher(link);
-        if (!found.find()) return null;
-        for (String pair : found.group(1).replaceFirst("^[^?]*\\??", "").split("&")) {
-            if (pair.startsWith("cursor=")) return URLDecoder.decode(pair.substring(7), StandardCharsets.UTF_8);
-        }
-        return null;
     }
 }

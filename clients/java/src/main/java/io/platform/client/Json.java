@@ -1,12 +1,17 @@
 package io.platform.client;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.core.JsonGenerationException;
+import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.core.util.JsonGeneratorDelegate;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -44,9 +49,41 @@ public final class Json {
     /** Writes a value, such as a map or an object of a generated class. */
     public static String write(Object value) {
         try {
-            return MAPPER.writeValueAsString(value);
+            var text = new StringWriter();
+            try (var generator = new Finite(MAPPER.createGenerator(text))) {
+                MAPPER.writeValue(generator, value);
+            }
+            return text.toString();
         } catch (JsonProcessingException error) {
             throw new IllegalArgumentException("The value cannot be written as JSON: " + error.getOriginalMessage(), error);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+    }
+
+    /** Refuses numbers that JSON does not have; Jackson writes them as texts. */
+    private static final class Finite extends JsonGeneratorDelegate {
+        Finite(JsonGenerator generator) {
+            super(generator, false);
+        }
+
+        @Override
+        public void writeNumber(double value) throws IOException {
+            if (!Double.isFinite(value)) throw new JsonGenerationException(value + " is no number of JSON", this);
+            super.writeNumber(value);
+        }
+
+        @Override
+        public void writeNumber(float value) throws IOException {
+            if (!Float.isFinite(value)) throw new JsonGenerationException(value + " is no number of JSON", this);
+            super.writeNumber(value);
+        }
+
+        @Override
+        public void writeArray(double[] values, int offset, int length) throws IOException {
+            writeStartArray(values, length);
+            for (int at = offset; at < offset + length; at += 1) writeNumber(values[at]);
+            writeEndArray();
         }
     }
 

@@ -11,6 +11,11 @@ import java.util.Map;
  * @param idempotencyKey starts with the same key are one execution; null: a new one
  */
 public record RunOptions(Duration timeout, Map<String, Object> more, String idempotencyKey) {
+    /** No other members, where `more` is null. */
+    public RunOptions {
+        more = more == null ? Map.of() : more;
+    }
+
     public static final RunOptions NONE = new RunOptions(null, Map.of(), null);
 
     public static RunOptions within(Duration timeout) {

@@ -38,7 +38,7 @@ public record Settings(String endpoint, String keyId, String secret, String toke
 
     /** Null: the endpoint is no version of a gateway, but that of `platform serve`, which is told no secret. */
     String tokenEndpoint() {
-        if (tokenUrl != null) return tokenUrl;
+        if (tokenUrl != null) return Urls.check(tokenUrl, "The token URL");
         // It stands beside the services: {gateway}/{key}/{name}/{version}.
         String gateway = base().replaceFirst("(?<=[^:/])(/[^/]+){3}$", "");
         return gateway.equals(base()) ? null : gateway + "/token";
@@ -46,6 +46,6 @@ public record Settings(String endpoint, String keyId, String secret, String toke
 
     String base() {
         if (endpoint == null) throw new IllegalArgumentException("An endpoint is needed, or PLATFORM_SERVICE_ENDPOINT.");
-        return endpoint.replaceFirst("/+$", "");
+        return Urls.check(endpoint, "The endpoint");
     }
 }

@@ -6,6 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** The access token: fetched once, shared by concurrent callers, renewed before it expires. */
 final class Tokens {
@@ -13,6 +16,7 @@ final class Tokens {
     private static final double YEAR = 365 * 86_400;
 
     private final Transport transport;
+    private final ReentrantLock lock = new ReentrantLock();
     private final String url;
     private String keyId;
     private String secret;
@@ -26,25 +30,49 @@ final class Tokens {
         this.secret = settings.secret();
     }
 
-    /** The token; where there is none, or where it is about to expire, a new one. */
-    synchronized String get() {
-        if (token == null || transport.now() >= renewAt) fetch();
-        return token;
+    /** The token; where there is none, or where it is about to expire, a new one. The caller waits no longer than `until`. */
+    String get(long until) {
+        lock(transport.timeLeft(until));
+        try {
+            if (token == null || transport.now() >= renewAt) fetch(until);
+            return token;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void lock(long nanoseconds) {
+        try {
+            if (lock.tryLock(nanoseconds, TimeUnit.NANOSECONDS)) return;
+        } catch (InterruptedException error) {
+            throw Transport.interrupted(error);
+        }
+        throw new OutOfTime(new TimeoutException("another caller is still asking for the token"));
     }
 
     /** Forgets a token that was refused, unless another caller has replaced it already. */
-    synchronized void drop(String refused) {
-        if (refused.equals(token)) token = null;
+    void drop(String refused) {
+        lock.lock();
+        try {
+            if (refused.equals(token)) token = null;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Uses another key from now on. */
-    synchronized void useKey(String otherKeyId, String otherSecret) {
-        keyId = otherKeyId;
-        secret = otherSecret;
-        token = null;
+    void useKey(String otherKeyId, String otherSecret) {
+        lock.lock();
+        try {
+            keyId = otherKeyId;
+            secret = otherSecret;
+            token = null;
+        } finally {
+            lock.unlock();
+        }
     }
 
-    private void fetch() {
+    private void fetch(long until) {
         token = null;
         // RFC 6749, section 2.3.1: both are encoded before they are joined.
         String pair = encode(keyId) + ":" + encode(secret);
@@ -54,7 +82,7 @@ final class Tokens {
                 "Accept", "application/json");
         String body = "grant_type=client_credentials";
         HttpResponse<byte[]> response = transport.send(
-                new Transport.Request("POST", url, headers, body, Transport.ANSWER, Transport.FOREVER));
+                new Transport.Request("POST", url, headers, body, Transport.ANSWER, until));
         if (response.statusCode() != 200) throw Answers.refuse(response);
         Map<String, Object> answer = Answers.readToken(response);
         // 0, where the server does not say: then each request has its own.

@@ -36,6 +36,8 @@ final class Transport {
 
     private static final int TRIES = 5;
     private static final Duration CONNECT = Duration.ofSeconds(10);
+    /** Beyond it, nanoseconds would overflow. */
+    private static final Duration LONGEST = Duration.ofDays(36_500);
     private static final Duration GRACE = Duration.ofSeconds(5);
     private static final double SHORTEST_PAUSE = 0.5;
     private static final double LONGEST_PAUSE = 5;
@@ -54,14 +56,25 @@ final class Transport {
                     .build();
 
     /** A request that is safe to send again. `until`: then it is not tried again. */
-    record Request(String method, String url, Map<String, String> headers, String body, Duration answer, long until) {}
+    record Request(String method, String url, Map<String, String> headers, String body, Duration answer, long until) {
+        /** Without headers and body: one has the token, or the key. */
+        @Override
+        public String toString() {
+            return "Request[" + method + " " + url + "]";
+        }
+    }
 
     long now() {
         return System.nanoTime() - origin;
     }
 
     long after(Duration timeout) {
-        return timeout == null ? FOREVER : now() + timeout.toNanos();
+        return timeout == null || timeout.compareTo(LONGEST) > 0 ? FOREVER : now() + timeout.toNanos();
+    }
+
+    /** Nanoseconds in which an answer can still be of use. */
+    long timeLeft(long until) {
+        return until == FOREVER ? FOREVER : Math.max(0, until - now()) + GRACE.toNanos();
     }
 
     /** Sends until an answer comes that is neither 429 nor 503, at most five times. */
@@ -130,7 +143,7 @@ final class Transport {
     private HttpResponse<byte[]> exchange(Request request) throws IOException, InterruptedException {
         var seenAt = new AtomicLong(now());
         long silence = request.answer().toNanos();
-        long end = request.until() == FOREVER ? FOREVER : Math.max(now(), request.until()) + GRACE.toNanos();
+        long end = request.until() == FOREVER ? FOREVER : now() + timeLeft(request.until());
         var coming = http.sendAsync(build(request), headers -> new Watched(() -> seenAt.set(now())));
         try {
             while (true) {
@@ -201,7 +214,7 @@ final class Transport {
         return ThreadLocalRandom.current().nextDouble(least, most);
     }
 
-    private static ClientException interrupted(InterruptedException error) {
+    static ClientException interrupted(InterruptedException error) {
         Thread.currentThread().interrupt();
         return new ClientException("The thread was interrupted.", error);
     }
