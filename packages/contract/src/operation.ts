@@ -66,6 +66,8 @@ export interface Operation {
   /** Name of the operation in the audit log, `resource.verb`; null if it changes nothing. Starts have one and are not written. */
   readonly audit: string | null;
   readonly rate: RateClass;
+  /** Of the quantum API: executions of services may call it as well. Missing: it is for users alone. */
+  readonly forExecutions?: true;
   readonly bodyMode: BodyMode;
   /** Of a body of mode `json`: numbers that a double would change reach the handler as `ExactNumber`; the schema sees doubles. */
   readonly keepsDigits?: true;

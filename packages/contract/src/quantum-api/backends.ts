@@ -115,6 +115,7 @@ export const BACKENDS_API = {
   listBackends: {
     ...READS,
     path: "/backends",
+    forExecutions: true,
     summary: "List the backends of the organisation",
     description: "All of them, by id: an array, as clients of quantum platforms expect it.",
     query: BackendsQuery,
@@ -128,6 +129,7 @@ export const BACKENDS_API = {
   findLeastBusyBackend: {
     ...READS,
     path: "/backends/least-busy",
+    forExecutions: true,
     summary: "Find the backend with the fewest waiting jobs",
     description: "Of those that are ONLINE and match. BACKEND_NOT_FOUND: there is none.",
     query: BackendsQuery,
@@ -138,6 +140,7 @@ export const BACKENDS_API = {
     ...READS,
     ...ONE,
     path: "/backends/{backendId}",
+    forExecutions: true,
     summary: "Get a backend",
     description: "With what jobs may ask of it.",
     responses: { 200: { description: "The backend", schema: BackendSchema } },
@@ -147,6 +150,7 @@ export const BACKENDS_API = {
     ...ONE,
     rate: "poll",
     path: "/backends/{backendId}/status",
+    forExecutions: true,
     summary: "Get the state of a backend",
     description: "And how many jobs wait for it.",
     responses: { 200: { description: "The state", schema: StatusSchema } },
@@ -155,6 +159,7 @@ export const BACKENDS_API = {
     ...READS,
     ...ONE,
     path: "/backends/{backendId}/calibration",
+    forExecutions: true,
     summary: "Get the calibration of a backend",
     description:
       "Errors, durations and coherence of its qubits and gates, as it describes itself; with `effectiveAt`, as the version did that ran new jobs then. 204: it has none.",
@@ -170,6 +175,7 @@ export const BACKENDS_API = {
     ...READS,
     ...ONE,
     path: "/backends/{backendId}/calibration-history",
+    forExecutions: true,
     summary: "List the calibrations of a backend",
     description:
       "Of all its versions that have one, the newest first: a calibration is what `describe` has returned when a version was built. 1 MB at most, but one at least; `before` with the last `backend_version` has the next page. Of a backend that another organisation shares, from the version on that was the newest then.",
@@ -187,6 +193,7 @@ export const BACKENDS_API = {
     ...READS,
     ...ONE,
     path: "/backends/{backendId}/config",
+    forExecutions: true,
     summary: "Get what a backend says of itself",
     description:
       "`config` of what `describe` has returned when its version was built: what the SDK of its vendor calls its properties. Where there is none, all that it has returned.",

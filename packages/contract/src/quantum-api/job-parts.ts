@@ -13,6 +13,7 @@ export const QUANTUM_JOB_PARTS_API = {
     ...READS,
     ...OF_ONE_JOB,
     path: "/jobs/{id}/result/normalized",
+    forExecutions: true,
     summary: "Get the result of a quantum job in one form",
     description:
       "Whatever form it was asked for in, and by which SDK: counts of each circuit by its bits, expectation values, or samples. Of a job that has not completed `code` and `detail`, as of `getQuantumJobResult`. NO_NORMAL_FORM: the backend has a form of its own, it is a dry run, or the result is too large to be counted here: more than 4 MB, 2,000,000 shots or 100,000 outcomes.",
@@ -24,6 +25,7 @@ export const QUANTUM_JOB_PARTS_API = {
     ...READS,
     ...OF_ONE_JOB,
     path: "/jobs/{id}/calibration",
+    forExecutions: true,
     summary: "Get the calibration of the backend that a quantum job ran on",
     description:
       "Of the version that runs the job, which never changes, whatever the backend says by now. 204: that version has none.",

@@ -238,6 +238,7 @@ export const QUANTUM_JOBS_API = {
     bodyMode: "raw",
     audit: "job.start",
     path: "/jobs",
+    forExecutions: true,
     summary: "Start a quantum job",
     description:
       "Checks what can be known without reading the circuits: that the backend is there and supports the format, shots and number of circuits. A 201 means that it is durable. With an `Idempotency-Key`, it starts once. MAX_COST_EXCEEDED: it may cost more than `max_cost`, so nothing has run. QUOTA_EXCEEDED: it may cost more than what is left of the organisation's budget. CONFLICT: its session takes no jobs.",
@@ -259,6 +260,7 @@ export const QUANTUM_JOBS_API = {
   listQuantumJobs: {
     ...READS,
     path: "/jobs",
+    forExecutions: true,
     summary: "List the quantum jobs of the organisation",
     description: "Newest first.",
     query: JobsQuery,
@@ -270,6 +272,7 @@ export const QUANTUM_JOBS_API = {
     ...OF_ONE_JOB,
     rate: "poll",
     path: "/jobs/{id}",
+    forExecutions: true,
     summary: "Get a quantum job",
     description: "With `Prefer: wait=SECONDS`, answers when it has ended, or after this time.",
     headers: PreferHeaders,
@@ -280,6 +283,7 @@ export const QUANTUM_JOBS_API = {
     ...OF_ONE_JOB,
     rate: "poll",
     path: "/jobs/{id}/status",
+    forExecutions: true,
     summary: "Get the state of a quantum job",
     description: "As `getQuantumJob`, without anything else.",
     headers: PreferHeaders,
@@ -291,6 +295,7 @@ export const QUANTUM_JOBS_API = {
     problems: [...OF_ONE_JOB.problems, "RESULT_NOT_READY"],
     answerMode: "bytes",
     path: "/jobs/{id}/result",
+    forExecutions: true,
     summary: "Get the result of a quantum job, or why there is none",
     description:
       "Of a completed job what the backend has returned, byte by byte; of one that has not completed `code` and `detail`. Of a dry run an estimate: `valid`, `warnings`, `seconds` (null: the backend does not say), `cost` (null where only `seconds` would tell), `most_cost` (with all of its time limit), `currency`, `queue_position`. RESULT_NOT_READY: it has not ended.",
@@ -302,6 +307,7 @@ export const QUANTUM_JOBS_API = {
     problems: [...OF_ONE_JOB.problems, "LOG_EXPIRED"],
     answerMode: "bytes",
     path: "/jobs/{id}/log",
+    forExecutions: true,
     summary: "Get the log lines of a quantum job, oldest first",
     description: "About 1 MB a page; the header Link has the next one.",
     query: LogQuery,
@@ -319,6 +325,7 @@ export const QUANTUM_JOBS_API = {
     problems: [...OF_ONE_JOB.problems, "INPUT_EXPIRED"],
     answerMode: "bytes",
     path: "/jobs/{id}/input",
+    forExecutions: true,
     summary: "Get the input of a quantum job",
     description: "As it was sent.",
     responses: {
@@ -331,6 +338,7 @@ export const QUANTUM_JOBS_API = {
     allows: "run",
     audit: "job.cancel",
     path: "/jobs/{id}",
+    forExecutions: true,
     summary: "Cancel a quantum job",
     description:
       "One that waits ends at once, one that runs within seconds. Nothing happens to one that has ended.",

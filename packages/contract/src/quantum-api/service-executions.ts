@@ -14,6 +14,7 @@ export const SERVICE_EXECUTIONS_API = {
   listServiceExecutionWorkloads: {
     ...READS,
     path: "/service-executions/{executionId}/workloads",
+    forExecutions: true,
     summary: "List the quantum jobs that an execution of a service has started",
     description: "Newest first. An execution itself lists only its own.",
     params: ExecutionParams,

@@ -95,6 +95,10 @@ test.each([
   "GET http://127.0.0.1:1/quantum/jobs",
   "GET http://127.0.0.1:1/api",
   "PUT /quantum/jobs",
+  "GET /quantum/operations-to-come",
+  "GET /quantum/openapi.json",
+  "GET /quantum/jobs/1/2/3/4",
+  "HEAD /quantum/jobs",
   "TRACE /quantum/jobs",
   "CONNECT 127.0.0.1:80",
   "OPTIONS *",
@@ -109,6 +113,9 @@ test.each([
   "GET /quantum/budgets?a=1",
   "GET /quantum/jobs/1/events",
   "GET /quantum/jobs/1/events?a=1",
+  "PUT /quantum/budgets/EUR",
+  "GET /quantum/workloads",
+  "GET /quantum/runtime-minutes?a=1",
 ])("%s is for users, whoever the door knows, and nothing arrives", async (line) => {
   expect(await ask(line)).toMatch(/^HTTP\/1.1 403 [^]*"FORBIDDEN"/u);
   expect(seen).toEqual([]);

@@ -8,7 +8,8 @@ import type {
   ServerResponse,
 } from "node:http";
 import { request as requestHttps } from "node:https";
-import { QUANTUM_API_PREFIX } from "@platform/contract/quantum-api/quantum-api";
+import { QUANTUM_API, QUANTUM_API_PREFIX } from "@platform/contract/quantum-api/quantum-api";
+import type { OperationTable } from "@platform/contract/operation";
 import type { Logger } from "../base/logger.ts";
 import type { DoorAttendant, Doorkeeper } from "../base/door.ts";
 import { createGuestBook } from "./relay-guests.ts";
@@ -44,9 +45,6 @@ const HOP_HEADERS: ReadonlySet<string> = new Set([
 ]);
 /** As written: no part that some server could read as a step upwards or as another slash, and nothing that is decoded twice. */
 const PATH = /^\/quantum(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+(?:\?[!-~]*)?$/u;
-/** What the platform refuses to tokens of executions. Behind a door that knows who calls they would do it as that user: take a budget away, which bounds what their jobs cost. */
-const FOR_USERS = /^\/quantum\/(?:budgets|jobs\/[^/?]+\/events)(?:[/?]|$)/u;
-const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PATCH", "DELETE"]);
 /** Node.js writes the body of another method without saying where it ends: what follows would be read as a request of its own. */
 const WITH_BODY: ReadonlySet<string> = new Set(["POST", "PATCH"]);
 
@@ -72,8 +70,9 @@ function attendDoor({ target, authorize = (headers) => headers, logger }: RelayO
   const guests = createGuestBook();
   const server = listenTo(guests, (request, response) => {
     const { method = "", url = "" } = request;
-    if (!METHODS.has(method) || !PATH.test(url)) return refuse(request, response, 404, NOT_QUANTUM);
-    if (FOR_USERS.test(url)) return refuse(request, response, 403, USERS_ALONE);
+    const asked = PATH.test(url) ? findAsked(method, url) : [];
+    if (asked.length === 0) return refuse(request, response, 404, NOT_QUANTUM);
+    if (!asked.every(({ isOpen }) => isOpen)) return refuse(request, response, 403, USERS_ALONE);
     // Nobody reads it, and to read it to its end would cost this thread what the run wants it to.
     if (!WITH_BODY.has(method) && hasBody(request)) return refuse(request, response, 400, NO_BODY);
     const headers = authorize(pick(request.headers));
@@ -85,6 +84,38 @@ function attendDoor({ target, authorize = (headers) => headers, logger }: RelayO
     server.emit("connection", connection);
     return guest;
   };
+}
+
+/** An operation of the quantum API, as requests name it. */
+interface Known {
+  readonly method: string;
+  /** Of its path; null: whatever stands there. */
+  readonly parts: readonly (string | null)[];
+  readonly isOpen: boolean;
+}
+
+/**
+ * What is for users alone is not passed on either, though the platform refuses it to tokens of executions: behind a door that knows who calls, they
+ * would do it as that user, such as take a budget away, which bounds what their jobs cost.
+ */
+const KNOWN: readonly Known[] = Object.values<OperationTable[string]>(QUANTUM_API).map(
+  ({ method, path, forExecutions }) => ({
+    method,
+    parts: `${QUANTUM_API_PREFIX}${path}`.split("/").map((part) => (part.startsWith("{") ? null : part)),
+    isOpen: forExecutions === true,
+  }),
+);
+
+/** All operations that the path may mean: which of them it does, the platform decides. */
+function findAsked(method: string, url: string): readonly Known[] {
+  const [path = ""] = url.split("?", 1);
+  const given = path.split("/");
+  return KNOWN.filter(
+    (known) =>
+      known.method === method &&
+      known.parts.length === given.length &&
+      known.parts.every((part, at) => part === null || part === given[at]),
+  );
 }
 
 /** A server that listens nowhere: connections are handed to it. */
@@ -104,7 +135,7 @@ function listenTo(guests: GuestBook, answer: RequestListener): Server {
 
 const NOT_QUANTUM = {
   code: "NOT_FOUND",
-  detail: `Executions reach nothing but ${QUANTUM_API_PREFIX} here.`,
+  detail: `Executions reach nothing but operations of ${QUANTUM_API_PREFIX} here.`,
 } as const;
 const AWAY = {
   code: "UNAVAILABLE",

@@ -13,35 +13,6 @@ import type { ServiceExecution, ServiceExecutionStore } from "../store/service-e
 const FRESH_MS = SECOND;
 const MAX_KNOWN = 10_000;
 
-/** What executions of services may call; what is not named here is for users alone. */
-const OPERATIONS: ReadonlySet<string> = new Set([
-  "GET /backends",
-  "GET /backends/least-busy",
-  "GET /backends/{backendId}",
-  "GET /backends/{backendId}/status",
-  "GET /backends/{backendId}/config",
-  "GET /backends/{backendId}/calibration",
-  "GET /backends/{backendId}/calibration-history",
-  "POST /jobs",
-  "GET /jobs",
-  "GET /jobs/{id}",
-  "GET /jobs/{id}/status",
-  "GET /jobs/{id}/result",
-  "GET /jobs/{id}/result/normalized",
-  "GET /jobs/{id}/calibration",
-  "GET /jobs/{id}/input",
-  "GET /jobs/{id}/log",
-  "DELETE /jobs/{id}",
-  "POST /sessions",
-  "GET /sessions/{id}",
-  "GET /sessions/{id}/status",
-  "GET /sessions/{id}/jobs",
-  "PATCH /sessions/{id}",
-  "DELETE /sessions/{id}",
-  "POST /sessions/{id}/cancel",
-  "GET /service-executions/{executionId}/workloads",
-]);
-
 /** What executions are known by. */
 export interface ServiceCallerDeps {
   readonly executionTokens: Pick<ExecutionTokens, "read">;
@@ -79,8 +50,8 @@ export function createServiceCallers(
 }
 
 /** Checks that an execution may call the operation at all. @throws Problem FORBIDDEN */
-export function requireOpenToServices({ method, path }: Pick<Operation, "method" | "path">): void {
-  if (OPERATIONS.has(`${method} ${path}`)) return;
+export function requireOpenToServices({ forExecutions }: Pick<Operation, "forExecutions">): void {
+  if (forExecutions === true) return;
   throw new Problem("FORBIDDEN", "This is for users, and not for executions of services.");
 }
 
