@@ -26,8 +26,8 @@ function read(name: string): string {
   return readFileSync(join(folder, "run", name), "utf8");
 }
 
-function writeCounts(kills: number, microseconds: number, peak: string): void {
-  write("memory.events", `low 0\nhigh 0\nmax 12\noom 3\noom_kill ${kills}\noom_group_kill 1\n`);
+function writeCounts(kills: number, microseconds: number, peak: string, excesses = kills): void {
+  write("memory.events", `low 0\nhigh 0\nmax 12\noom ${excesses}\noom_kill ${kills}\noom_group_kill 1\n`);
   write("cpu.stat", `usage_usec ${microseconds}\nuser_usec 1\nsystem_usec 2\n`);
   write("memory.peak", peak);
 }
@@ -54,6 +54,14 @@ test("processor time and kills count from the beginning of the run", () => {
   group.begin();
   writeCounts(3, 6_500_000, "4096\n");
   expect(group.measure()).toEqual({ cpuSeconds: 1.5, peakMemoryBytes: 4096, outOfMemoryKills: 1 });
+});
+
+test("a process that is killed for want of memory elsewhere has not exceeded its own limit", () => {
+  const group = createCgroupsV2(folder).create("run");
+  writeCounts(3, 0, "1000\n", 2);
+  group.begin();
+  writeCounts(5, 0, "1000\n", 2);
+  expect(group.measure()).toMatchObject({ outOfMemoryKills: 0 });
 });
 
 test("a kernel without memory.peak measures no peak", () => {

@@ -66,22 +66,29 @@ function createGroup(folder: string, mover: Mover): Group {
   const parts = createGroupFile(join(folder, "memory.stat"));
   const doors = createDoors([folder], [findOutside(dirname(dirname(folder)))], mover);
   const peak = createPeak(join(folder, "memory.peak"));
-  const countKills = (): number => readCount(events.read(), "oom_kill");
+  const countEvents = () => {
+    const text = events.read();
+    return { kills: readCount(text, "oom_kill"), excesses: readCount(text, "oom") };
+  };
   const readCpu = (): number => readCount(cpu.read(), "usage_usec");
-  let before = { kills: 0, cpu: 0 };
+  let before = { kills: 0, excesses: 0, cpu: 0 };
 
   return {
     openJoins: () => [openSync(join(folder, "cgroup.procs"), "w")],
     limit: (limits) => limitGroup(folder, limits),
     begin: () => {
       peak.begin();
-      before = { kills: countKills(), cpu: readCpu() };
+      before = { ...countEvents(), cpu: readCpu() };
     },
-    measure: () => ({
-      cpuSeconds: (readCpu() - before.cpu) / MICROSECONDS,
-      peakMemoryBytes: peak.read(),
-      outOfMemoryKills: countKills() - before.kills,
-    }),
+    measure: () => {
+      const { kills, excesses } = countEvents();
+      return {
+        cpuSeconds: (readCpu() - before.cpu) / MICROSECONDS,
+        peakMemoryBytes: peak.read(),
+        // `oom_kill` counts those as well that were killed for a group above this one, or for the host; `oom` counts where this group's limit was reached.
+        outOfMemoryKills: excesses > before.excesses ? kills - before.kills : 0,
+      };
+    },
     enter: doors.enter,
     isEmpty: () => readCount(state.read(), "populated") === 0,
     readHeldMemory: () => readHeld(total, parts),

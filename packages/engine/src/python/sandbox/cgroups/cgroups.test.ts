@@ -125,6 +125,18 @@ describe.runIf(found.cgroups !== null)("the groups of this machine", () => {
     },
   );
 
+  test("a process that is killed for a limit above its group has not exceeded its own", async () => {
+    const [file, most] = cgroups.version === 1 ? ["memory.limit_in_bytes", -1] : ["memory.max", "max"];
+    const above = parents
+      .flatMap((folder) => listWorkers(folder).map((name) => join(folder, name, file)))
+      .filter((path) => existsSync(path));
+    expect(above).not.toEqual([]);
+    above.forEach((path) => writeFileSync(path, String(32 << 20)));
+    expect(await waitForEnd(start(group, "b = bytearray(48 << 20)"))).toBe("SIGKILL");
+    expect(group.measure()).toMatchObject({ outOfMemoryKills: 0 });
+    above.forEach((path) => writeFileSync(path, String(most)));
+  });
+
   test("memory of a file that a process has sent away is seen after its end, as long as nobody takes it", async () => {
     const program = `
 import array, fcntl, os, socket, termios, time

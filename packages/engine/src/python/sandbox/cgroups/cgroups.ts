@@ -13,7 +13,7 @@ interface GroupUsage {
   readonly cpuSeconds: number;
   /** Largest amount at any time; null: this kernel cannot measure it anew (cgroup v2 before Linux 6.12). */
   readonly peakMemoryBytes: number | null;
-  /** Processes that the kernel killed because the group was at its limit of memory; version 2 counts one of them twice. */
+  /** Processes that the kernel killed because the group was at its own limit of memory, and not for want of memory elsewhere; version 2 counts one of them twice. */
   readonly outOfMemoryKills: number;
 }
 
