@@ -727,7 +727,7 @@ CREATE INDEX pool_upload_promised ON public.pool_upload USING btree (owner_id) I
 create table quantum_budget (
   organisation_id uuid not null,
   currency text not null,
-  amount numeric not null,
+  amount numeric,
   month date not null,
   spent numeric not null default 0,
   held numeric not null default 0,

@@ -60,7 +60,9 @@ export const putBudgetCommand = defineCommand({
 export const removeBudgetCommand = defineCommand({
   name: "budgets rm",
   summary: "Remove the budget for quantum jobs in a currency",
-  description: ["For owners. Jobs in this currency may cost any amount then."],
+  description: [
+    "For owners. Jobs in this currency may cost any amount then, and are counted in case it is set again.",
+  ],
   arguments: { currency: CURRENCY },
   options: {},
   examples: [{ command: "platform budgets rm EUR", comment: "By its currency" }],

@@ -35,7 +35,7 @@ export const BUDGETS_API = {
     audit: "quantum-budget.put",
     summary: "Set the budget for quantum jobs in a currency",
     description:
-      "Holds for jobs that are started from now on: one that may cost more than what is left of the month is refused with 429 QUOTA_EXCEEDED. What was started before the first budget of the currency does not count.",
+      "Holds for jobs that are started from now on: one that may cost more than what is left of the month is refused with 429 QUOTA_EXCEEDED. What was started before the first budget of the currency does not count; what was started while a budget was removed does.",
     params: CurrencyParams,
     body: Type.Object(
       { amount: GivenAmount("What jobs of a month may cost together") },
@@ -49,7 +49,8 @@ export const BUDGETS_API = {
     allows: "administer",
     audit: "quantum-budget.delete",
     summary: "Remove the budget for quantum jobs in a currency",
-    description: "Jobs in this currency may cost any amount then.",
+    description:
+      "Jobs in this currency may cost any amount then. What they cost is still counted: a budget that is set again in the same month has it as `spent`.",
     params: CurrencyParams,
     responses: { 204: { description: "It is removed" } },
     problems: ["NOT_FOUND"],

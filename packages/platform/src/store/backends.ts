@@ -18,7 +18,7 @@ export interface BackendRecord {
   /** The version that runs new jobs, and when it was made, in milliseconds since the epoch. */
   readonly version: GrantedVersion;
   readonly versionedAt: number;
-  /** Whether the organisation has a budget in the currency of its price. */
+  /** Whether the organisation has a budget in the currency of its price, or one that was removed, which goes on counting. */
   readonly hasBudget: boolean;
 }
 

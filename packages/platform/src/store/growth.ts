@@ -76,7 +76,10 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   platform_backend: { bounds: [], rest: "Made by operators only." },
   platform_process: { bounds: [], rest: "One for each process; those of lost ones are removed after a day." },
   platform_user: { bounds: [], rest: "Who may sign up; 20 at once for a client." },
-  quantum_budget: { bounds: [], rest: "One for each organisation and currency." },
+  quantum_budget: {
+    bounds: [],
+    rest: "One for each organisation and currency; a removed one goes on counting.",
+  },
   quantum_charge: {
     bounds: [],
     rest: "Quantum jobs with a price of an organisation with a budget; removed a minute after their end.",

@@ -185,7 +185,7 @@ test("a new month has the whole budget, which the end of a job of the month befo
   });
 });
 
-test("a smaller budget keeps what is spent, and a removed one counts nothing", async () => {
+test("a smaller budget keeps what is spent, and a removed one bounds nothing", async () => {
   await hold(createUuidAt(Date.now()));
   await budgets.put({ organisationId, currency: "EUR" }, "5");
   expect(await read()).toMatchObject({ amount: "5", held: BOUND, left: "0" });
@@ -193,7 +193,19 @@ test("a smaller budget keeps what is spent, and a removed one counts nothing", a
   expect(await hold(createUuidAt(Date.now()), { ...TERMS, currency: "USD" })).toBe(true);
   expect(await budgets.delete({ organisationId, currency: "EUR" })).toBe(true);
   expect(await hold(createUuidAt(Date.now()))).toBe(true);
-  expect(await read()).toBeNull();
+  expect([await read(), await budgets.list(organisationId)]).toEqual([null, []]);
+  expect(await budgets.delete({ organisationId, currency: "EUR" })).toBe(false);
+});
+
+test("a budget that is removed and set again has what the month has cost, also meanwhile", async () => {
+  const [before = "", meanwhile = ""] = await insertEnded(2);
+  await hold(before);
+  await budgets.delete({ organisationId, currency: "EUR" });
+  await hold(meanwhile);
+  await hold(createUuidAt(Date.now()));
+  await budgets.put({ organisationId, currency: "EUR" }, "12");
+  expect(await read()).toMatchObject({ amount: "12", spent: "4.2", held: BOUND, left: "0" });
+  expect(await hold(createUuidAt(Date.now()))).toBe(false);
 });
 
 test("costs are exact, whatever doubles make of them", () => {

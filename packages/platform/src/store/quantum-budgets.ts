@@ -8,7 +8,7 @@ import { COST_OF_ENDED } from "./quantum-costs.ts";
  * so that jobs that are started at the same time never hold more than there is. Starts of jobs without a price, and of organisations without a budget,
  * change nothing here, and the end of a job neither: what it has cost takes the place of what it held when somebody asks for the budget, a start finds
  * too little left, or the minute is over. A process that is killed between the two statements of a start leaves a charge without a job, which counts for
- * minutes.
+ * minutes. A budget that was removed (its amount is null) bounds nothing and goes on counting: one that is set again in the same month has what that has cost.
  */
 
 /** A budget; amounts are decimal texts. */
@@ -40,7 +40,7 @@ export interface QuantumBudgetStore {
   /** By currency, as they are at this moment. */
   readonly list: (organisationId: string) => Promise<readonly BudgetRecord[]>;
   readonly find: (key: BudgetKey) => Promise<BudgetRecord | null>;
-  /** What was spent and held before stays. */
+  /** What was spent and held before stays, also of one that was removed. */
   readonly put: (key: BudgetKey, amount: string) => Promise<void>;
   /** False: there was none. */
   readonly delete: (key: BudgetKey) => Promise<boolean>;
@@ -62,14 +62,14 @@ const TRY_HOLD = `with known as materialized (
     select 1 from quantum_charge where execution_id = $3::uuid
   ), held as (
     update quantum_budget b set month = ${MONTH}, spent = ${SPENT}, held = ${HELD} + $4::numeric
-    where ${IS_BUDGET} and not exists (select 1 from known) and ${SPENT} + ${HELD} + $4::numeric <= b.amount
+    where ${IS_BUDGET} and not exists (select 1 from known) and (b.amount is null or ${SPENT} + ${HELD} + $4::numeric <= b.amount)
     returning b.month
   ), charged as (
     insert into quantum_charge (execution_id, organisation_id, currency, month, bound, fixed, per_second, timeout_seconds)
     select $3::uuid, $1::uuid, $2, month, $4::numeric, $5::numeric, $6::numeric, $7::int from held returning 1
   )
   select exists (select 1 from charged) or exists (select 1 from known)
-    or not exists (select 1 from quantum_budget b where ${IS_BUDGET}) as "isAllowed"`;
+    or not exists (select 1 from quantum_budget b where ${IS_BUDGET} and b.amount is not null) as "isAllowed"`;
 
 /** CTEs: takes charges back whose bound and cost are in `gone`; a month that is over is not changed. */
 const TAKE_BACK = `update quantum_budget b set held = greatest(0, b.held - s.bound), spent = b.spent + s.cost
@@ -103,7 +103,8 @@ const SETTLE = `with budget as materialized (
 
 const SELECT_BUDGETS = `select currency, trim_scale(amount)::text as amount, to_char(month, 'YYYY-MM') as month,
     trim_scale(spent)::text as spent, trim_scale(held)::text as held, trim_scale(greatest(0, amount - spent - held))::text as left
-  from (select b.currency, b.amount, ${MONTH} as month, ${SPENT} as spent, ${HELD} as held from quantum_budget b where b.organisation_id = $1::uuid) b`;
+  from (select b.currency, b.amount, ${MONTH} as month, ${SPENT} as spent, ${HELD} as held from quantum_budget b
+    where b.organisation_id = $1::uuid and b.amount is not null) b`;
 
 /** The store of budgets in PostgreSQL. */
 export function createQuantumBudgetStore(database: Database): QuantumBudgetStore {
@@ -128,7 +129,7 @@ export function createQuantumBudgetStore(database: Database): QuantumBudgetStore
     put: (key, amount) => putBudget(database, key, amount),
     delete: async ({ organisationId, currency }) => {
       const rows = await database.query({
-        text: "delete from quantum_budget where organisation_id = $1 and currency = $2 returning currency",
+        text: "update quantum_budget set amount = null where organisation_id = $1 and currency = $2 and amount is not null returning currency",
         values: [organisationId, currency],
         audited: ["quantum-budget.delete"],
       });
