@@ -12,6 +12,7 @@ const INTRODUCTION = `<!-- Written by \`npm run gen\`. -->
 
 - \`--json\` prints exactly one JSON value on standard output; for a failure it is \`{"error": {"code", "detail", ...}}\`. Progress and messages go to standard error.
 - Prompts need a terminal and are disabled by \`--json\`. Every prompt can be replaced by an option or argument.
+- A group whose list takes no argument shows it without a command: \`platform tokens\` is \`platform tokens ls\`.
 - Exit codes: 0 success, 1 failure (including a failed build or job), 2 wrong usage, 130 interrupted by Ctrl-C.
 - \`--no-color\` and the variable \`NO_COLOR\` disable colours.
 - TLS certificates are verified. To trust your own certificate authority, set \`NODE_EXTRA_CA_CERTS\` to its file.

@@ -96,6 +96,26 @@ export function dropHelpOfUnknown(
   return words;
 }
 
+/**
+ * The commands for these words. A list that takes no argument is not the default of its group where a word follows that is no command: it is named
+ * as an unknown command then, with the nearest one, and not as too many arguments of the list.
+ */
+export function chooseDefaults(
+  groups: readonly CommandGroup[],
+  words: readonly string[],
+): readonly CommandGroup[] {
+  const [group = "", next = "-"] = words[0] === "help" ? words.slice(1) : words;
+  const all = groups.flatMap(({ commands }) => commands);
+  const isStray = !next.startsWith("-") && all.every(({ name }) => name !== `${group} ${next}`);
+  const list = all.find(({ name, isDefault }) => isDefault === true && name.startsWith(`${group} `));
+  if (!isStray || list === undefined || Object.keys(list.arguments).length > 0) return groups;
+  const { isDefault: _isDefault, ...named } = list;
+  return groups.map((each) => ({
+    ...each,
+    commands: each.commands.map((command) => (command === list ? named : command)),
+  }));
+}
+
 /** The help of the program, with its commands by subject. */
 function formatGroups(program: Commander, helper: Help, { groups }: ProgramOptions): string {
   const plain = new Help();

@@ -35,6 +35,10 @@ test.each([
   [["tokens", "lss", "--help"], "lss", "(Did you mean ls?) Run 'platform tokens --help' for its commands"],
   [["tokens", "frobnicate"], "frobnicate", "Run 'platform tokens --help' for its commands"],
   [["help", "tokens", "lss"], "lss", "(Did you mean ls?) Run 'platform tokens --help' for its commands"],
+  [["budgets", "set", "EUR", "5"], "set", "Run 'platform budgets --help' for its commands"],
+  [["backends", "shwo", "x"], "shwo", "(Did you mean show?)"],
+  [["backends", "shwo", "--help"], "shwo", "(Did you mean show?)"],
+  [["help", "backends", "shwo"], "shwo", "(Did you mean show?)"],
 ])("the unknown command of %j is named with what to do", async (words, word, advice) => {
   const { exitCode, stdout, stderr } = await home.run([...words, "--json"]);
   expect(exitCode).toBe(2);
@@ -95,17 +99,26 @@ test("an empty argument is wrong usage, and nothing is sent", async () => {
   expect(stderr).toContain("The name must not be empty.");
 });
 
+test("a list that takes no argument is what its group does without a command", async () => {
+  const lists = COMMANDS.filter(({ name }) => name.endsWith(" ls"));
+  const free = lists.filter(({ arguments: all }) => Object.keys(all).length === 0);
+  expect(free.filter(({ isDefault }) => isDefault !== true)).toEqual([]);
+  expect(free.map(({ name }) => name)).toContain("schedules ls");
+  const { exitCode, stdout } = await home.run(["tokens", "--json"]);
+  expect([exitCode, JSON.parse(stdout).error.code]).toEqual([1, "NOT_LOGGED_IN"]);
+});
+
 test("a list is called ls in every group of commands", () => {
   expect(COMMANDS.filter(({ name }) => name.endsWith(" list"))).toEqual([]);
 });
 
 test("a group of commands shows what it has, and is wrong usage without one", async () => {
-  const { exitCode, stderr } = await home.run(["tokens"]);
+  const { exitCode, stderr } = await home.run(["keys"]);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain("Usage: platform tokens <command>");
-  for (const { summary } of COMMANDS.filter(({ name }) => name.startsWith("tokens ")))
+  expect(stderr).toContain("Usage: platform keys <command>");
+  for (const { summary } of COMMANDS.filter(({ name }) => name.startsWith("keys ")))
     expect(stderr.replaceAll(/\s+/g, " ")).toContain(summary);
-  expect((await home.run(["tokens", "lst"])).stderr).toContain("Did you mean ls?");
+  expect((await home.run(["keys", "lst"])).stderr).toContain("Did you mean ls?");
 });
 
 test.each(COMMANDS.map(({ name }) => name))("%s --help shows its usage and an example", async (name) => {

@@ -6,7 +6,7 @@ import { EXIT_CODES, UserError } from "./base/errors.ts";
 import type { ExitCode } from "./base/errors.ts";
 import { explainError } from "./base/explain-error.ts";
 import { explainProjectError } from "./commands/explain-project-error.ts";
-import { createProgram, dropHelpOfUnknown, isHelpOrVersion } from "./interpret.ts";
+import { chooseDefaults, createProgram, dropHelpOfUnknown, isHelpOrVersion } from "./interpret.ts";
 import type { Output } from "./base/output.ts";
 import { cleanText } from "./base/output.ts";
 import { findEndpoint } from "./base/session.ts";
@@ -29,8 +29,9 @@ export async function runCli(words: readonly string[], options: CliOptions): Pro
   let exitCode: ExitCode = EXIT_CODES.success;
   const usage: string[] = [];
   let running: Command | null = null;
+  const groups = chooseDefaults(options.groups, words);
   const program = createProgram({
-    groups: options.groups,
+    groups,
     version: options.version,
     writeOut: (text) => output.write(text),
     writeErr: (text) => usage.push(text),
@@ -43,7 +44,7 @@ export async function runCli(words: readonly string[], options: CliOptions): Pro
     },
   });
   try {
-    await program.parseAsync(dropHelpOfUnknown(program, words, options), { from: "user" });
+    await program.parseAsync(dropHelpOfUnknown(program, words, { groups }), { from: "user" });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError))

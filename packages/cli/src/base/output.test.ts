@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createOutput } from "./output.ts";
+import { cleanLine, createOutput } from "./output.ts";
 
 function record(isTerminal: boolean) {
   const texts = { out: "", err: "" };
@@ -42,4 +42,11 @@ test("raw text has its C1 characters escaped, as JSON may", () => {
   const { texts, output } = record(true);
   output.write(JSON.stringify({ a: "\u009b" }));
   expect(texts.out).toBe('{"a":"\\u009b"}');
+});
+
+test("a text of others is one cell of one row, and leaves the direction of the others", () => {
+  const { texts, output } = record(true);
+  output.printTable(["NAME", "STATE"], [["a\r\n1  sim.fake  COMPLETED\t\u202egpj\u2028b", "FAILED"]]);
+  expect(texts.out.split("\n").slice(1)).toEqual(["a 1  sim.fake  COMPLETED gpj b  FAILED", ""]);
+  expect(cleanLine("a\nState  COMPLETED\u001b[2J")).toBe("a State  COMPLETED[2J");
 });

@@ -44,7 +44,7 @@ export interface Output {
   readonly hasWritten: () => boolean;
   /** Prints a line on standard output; does nothing with `--json`. */
   readonly print: (text: string) => void;
-  /** Prints an aligned table on standard output, the header in bold, and `empty` in place of one without rows; does nothing with `--json`. */
+  /** Prints an aligned table on standard output, the header in bold, each row a line, and `empty` in place of one without rows; does nothing with `--json`. */
   readonly printTable: (
     header: readonly string[],
     rows: readonly (readonly string[])[],
@@ -157,7 +157,7 @@ function startMovingProgress(
 const COLUMN_GAP = "  ";
 
 function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
-  const lines = [header, ...rows];
+  const lines = [header, ...rows].map((cells) => cells.map(joinLines));
   const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
   return lines.map((line) =>
     widths
@@ -171,6 +171,17 @@ function formatTable(header: readonly string[], rows: readonly (readonly string[
 export function cleanText(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
   return text.replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, "");
+}
+
+/** Text of others as a part of a line: cleaned, and unable to begin another one or to turn the direction of what follows. */
+export function cleanLine(text: string): string {
+  return cleanText(joinLines(text));
+}
+
+function joinLines(text: string): string {
+  return text
+    .replace(/[\t\n\u2028\u2029]+/gu, " ")
+    .replace(/[\r\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, "");
 }
 
 /** Like `cleanText`, but keeps the colours of `paint`. */

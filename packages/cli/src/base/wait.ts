@@ -6,7 +6,7 @@ import { isNetworkError } from "./explain-error.ts";
 const BACKOFF = { firstMs: 0.25 * SECOND, ceilingMs: 4 * SECOND };
 const RETRY_SECONDS = 30;
 
-/** Resolves after `milliseconds`, or as soon as `signal` aborts. */
+/** Resolves after `milliseconds`, which may be negative: at once; or as soon as `signal` aborts. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
@@ -18,7 +18,8 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
       signal.removeEventListener("abort", finish);
       resolve();
     };
-    const timer = setTimeout(finish, milliseconds);
+    // Node.js warns of a negative time on standard error.
+    const timer = setTimeout(finish, Math.max(0, milliseconds));
     signal.addEventListener("abort", finish);
   });
 }

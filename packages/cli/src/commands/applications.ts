@@ -8,6 +8,7 @@ const APPLICATION = { description: "Id or name of the application", required: tr
 /** `platform applications ls`. */
 export const listApplicationsCommand = defineCommand({
   name: "applications ls",
+  isDefault: true,
   summary: "List the applications of the organisation",
   description: ["An application is who calls services; it holds access keys and subscriptions."],
   arguments: {},

@@ -3,7 +3,7 @@ import { SECOND } from "@platform/engine/base/time";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { UserError, createInterruption, createUsageError } from "../base/errors.ts";
-import { cleanText } from "../base/output.ts";
+import { cleanLine, cleanText } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
 import type { QuantumClient } from "../base/session.ts";
 import { pause, retryRead } from "../base/wait.ts";
@@ -76,14 +76,14 @@ export const showBackendCommand = defineCommand({
     const backend = await quantum.getBackend({ params: { backendId: id } });
     const { output } = context;
     const { configuration } = backend;
-    output.print(`Backend   ${backend.id}  ${cleanText(backend.display_name)}`);
+    output.print(`Backend   ${backend.id}  ${cleanLine(backend.display_name)}`);
     output.print(
-      `Type      ${backend.type}, ${cleanText(backend.technology)}, of ${cleanText(backend.provider)}`,
+      `Type      ${backend.type}, ${cleanLine(backend.technology)}, of ${cleanLine(backend.provider)}`,
     );
     output.print(`State     ${backend.status}, ${backend.queue_size} waiting`);
     output.print(`Version   ${backend.backend_version}, ${backend.updated_at}`);
     output.print(`Qubits    ${countQubits(backend)}`);
-    output.print(`Price     ${cleanText(describePrice(backend))}`);
+    output.print(`Price     ${cleanLine(describePrice(backend))}`);
     if (configuration !== undefined) {
       const {
         shots_range: shots,
@@ -93,7 +93,7 @@ export const showBackendCommand = defineCommand({
       output.print(`Shots     ${shots.min} to ${shots.max}`);
       output.print(`Circuits  ${circuits} a job, at most`);
       output.print(`Formats   ${formats.join(", ")}`);
-      const gates = (configuration.gates ?? []).map(({ name }) => cleanText(name));
+      const gates = (configuration.gates ?? []).map(({ name }) => cleanLine(name));
       if (gates.length > 0) output.print(`Gates     ${gates.join(" ")}`);
     }
     const { description, url } = backend.documentation;

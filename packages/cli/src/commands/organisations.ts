@@ -6,6 +6,7 @@ import { openSession, readAllPages } from "../base/session.ts";
 /** `platform organisations ls`: reads all pages before it prints. */
 export const listOrganisationsCommand = defineCommand({
   name: "organisations ls",
+  isDefault: true,
   summary: "List the organisations that you are a member of",
   description: ["'platform set-context' chooses the one to work in, 'platform whoami' shows it."],
   arguments: {},

@@ -1,7 +1,7 @@
 import { JOB_STATES } from "@platform/contract/quantum-api/jobs";
 import { defineCommand } from "../base/command.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
-import { cleanText } from "../base/output.ts";
+import { cleanLine } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
 import { describeCost } from "../quantum/costs.ts";
 import { buildJobBody } from "../quantum/job-body.ts";
@@ -179,7 +179,7 @@ export const listQuantumJobsCommand = defineCommand({
         job.shots === null ? "-" : String(job.shots),
         describeCost(job),
         job.created_at,
-        cleanText(job.name ?? ""),
+        cleanLine(job.name ?? ""),
       ]),
       "No quantum jobs that match. 'platform quantum run bell.qasm --backend sim.statevector' starts one.",
     );
@@ -203,7 +203,7 @@ export const showQuantumJobCommand = defineCommand({
     const { output } = context;
     const { quantum } = await openSession(context);
     const job = await quantum.getQuantumJob({ params: { id } });
-    output.print(`Job       ${job.id}  ${cleanText(job.name ?? "")}`.trimEnd());
+    output.print(`Job       ${job.id}  ${cleanLine(job.name ?? "")}`.trimEnd());
     output.print(`Backend   ${job.backend_id} ${job.backend_version}`);
     output.print(`State     ${describeEnd(job)}`);
     output.print(`Created   ${job.created_at}`);

@@ -39,6 +39,7 @@ const INPUT = {
 /** `platform schedules ls`. */
 export const listSchedulesCommand = defineCommand({
   name: "schedules ls",
+  isDefault: true,
   summary: "List what starts executions at times of a calendar",
   description: ["NEXT is in the time zone of the schedule."],
   arguments: {},

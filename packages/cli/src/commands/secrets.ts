@@ -42,6 +42,7 @@ export const setSecretCommand = defineCommand({
 /** `platform secrets ls`. */
 export const listSecretsCommand = defineCommand({
   name: "secrets ls",
+  isDefault: true,
   summary: "List the secrets of a service, or of the organisation, without their values",
   description: ["Nobody can read a value, neither here nor elsewhere."],
   arguments: {},

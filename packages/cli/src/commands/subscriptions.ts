@@ -10,6 +10,7 @@ import { findService } from "../project/find-service.ts";
 /** `platform subscriptions ls`: the organisation's own, or those to a service of it. */
 export const listSubscriptionsCommand = defineCommand({
   name: "subscriptions ls",
+  isDefault: true,
   summary: "List subscriptions, or who has subscribed to a service",
   description: [
     "Lists the subscriptions of the organisation's applications; with --of, who has subscribed to a service of the organisation.",

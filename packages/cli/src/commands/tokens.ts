@@ -57,6 +57,7 @@ export const createTokenCommand = defineCommand({
 /** `platform tokens ls`: reads all pages before it prints. */
 export const listTokensCommand = defineCommand({
   name: "tokens ls",
+  isDefault: true,
   summary: "List your personal access tokens, without their values",
   description: ["Newest first, with what they open and when they were last used, to the minute."],
   arguments: {},

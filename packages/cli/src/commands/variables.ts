@@ -41,6 +41,7 @@ export const setVariableCommand = defineCommand({
 /** `platform variables ls`. */
 export const listVariablesCommand = defineCommand({
   name: "variables ls",
+  isDefault: true,
   summary: "List the variables of a service, or of the organisation, with their values",
   description: ["Secrets have a list of their own: 'platform secrets ls'."],
   arguments: {},

@@ -59,6 +59,10 @@ test("what is no circuit is said to be none", async () => {
   await expect(read("f.json", "{")).rejects.toMatchObject({ code: "INVALID_FILE" });
   await expect(read("g.qasm", "x".repeat(1_100_000))).rejects.toMatchObject({ code: "INPUT_TOO_LARGE" });
   await expect(read("h.json", "[]")).rejects.toMatchObject({ code: "INVALID_FILE" });
+  await expect(readCircuit(directory, ".")).rejects.toMatchObject({
+    code: "INVALID_FILE",
+    message: ". is a folder, not the file of a circuit.",
+  });
   await expect(readCircuit(directory, "none.qasm")).rejects.toMatchObject({ code: "ENOENT" });
   await expect(readCircuit(directory, "/dev/zero")).rejects.toMatchObject({ code: "INPUT_TOO_LARGE" });
 });

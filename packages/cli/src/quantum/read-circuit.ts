@@ -3,7 +3,7 @@ import { extname, resolve } from "node:path";
 import { deflateSync } from "node:zlib";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { isRecord } from "@platform/engine/base/json";
-import { getMessage } from "@platform/engine/base/thrown";
+import { getCode, getMessage } from "@platform/engine/base/thrown";
 import { UserError } from "../base/errors.ts";
 
 /** A circuit, or a problem, as a job is given it. */
@@ -25,7 +25,11 @@ const QPY_MAGIC = "QISKIT";
  * @throws UserError INPUT_TOO_LARGE, INVALID_FILE, and the error of the system where the file cannot be read
  */
 export async function readCircuit(directory: string, path: string): Promise<ReadCircuit> {
-  const content = await readBytes(resolve(directory, path), path);
+  const content = await readBytes(resolve(directory, path), path).catch((error: unknown) => {
+    // The error of Node.js does not name it.
+    if (getCode(error) !== "EISDIR") throw error;
+    throw new UserError("INVALID_FILE", `${path} is a folder, not the file of a circuit.`, { cause: error });
+  });
   const circuit = parseCircuit(path, content);
   if (circuit.inputText.length > MAX_BYTES) throw refuseSize(path);
   return circuit;
