@@ -41,8 +41,11 @@ test("a parameter that is undefined is taken out of the URL", () => {
   expect(stringifySearch({})).toBe("");
 });
 
-test("a day is one that the calendar has", () => {
+test("a day is one that the calendar has, and so is the day of a time", () => {
   const parseDays = search({ from: day(), to: day() });
   expect(parseDays(parseSearch("?from=2028-02-29&to=2026-02-29"))).toEqual({ from: "2028-02-29" });
   expect(parseDays(parseSearch("?from=0000-01-01&to=2026-1-1"))).toEqual({});
+  for (const at of ["2026-02-29 10:00:00", "2026-04-31 00:00:00", "2026-01-01 24:00:00"])
+    expect(parse(parseSearch(stringifySearch({ after: at })))).toEqual({});
+  expect(parse({ after: "2028-02-29 23:59:59" })).toEqual({ after: "2028-02-29 23:59:59" });
 });

@@ -1,3 +1,5 @@
+import { formatTimestamp, parseTimestamp } from "./times.ts";
+
 /*
  * The URL is the state: filters, tabs, selections. A parser reads one parameter; what is unknown or broken is dropped, never an error.
  * A schema library would do the same, and would be in the entry chunk.
@@ -42,12 +44,14 @@ export function whole(most = Number.MAX_SAFE_INTEGER): Parser<number> {
   };
 }
 
-/** A time in UTC as the platform writes it, `YYYY-MM-DD HH:MM:SS`. */
+/** A time in UTC as the platform writes it, `YYYY-MM-DD HH:MM:SS`, and one that there is. */
 export function time(): Parser<string> {
   return (raw) => {
     const value = first(raw);
     if (value === undefined || !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/u.test(value)) return undefined;
-    return Number.isNaN(Date.parse(`${value.replace(" ", "T")}Z`)) ? undefined : value;
+    const at = parseTimestamp(value);
+    // The parser goes on into the next month, and takes 24:00:00; the platform refuses both.
+    return Number.isNaN(at) || formatTimestamp(at) !== value ? undefined : value;
   };
 }
 
