@@ -86,7 +86,8 @@ test("the newest fifty are kept", async () => {
 });
 
 test("what the browser holds and nobody can read is nothing", () => {
-  for (const held of ["{", "null", '"x"', '[{"key":1}]', "[null]"]) {
+  const untold = '[{"key":"k","url":"/","sent":0,"target":null}]';
+  for (const held of ["{", "null", '"x"', '[{"key":1}]', "[null]", untold]) {
     localStorage.setItem("platform.uploads", held);
     expect(listRemembered()).toEqual([]);
   }

@@ -53,7 +53,8 @@ function isRemembered(found: unknown): found is RememberedUpload {
     typeof key === "string" &&
     typeof url === "string" &&
     typeof sent === "number" &&
-    typeof target === "object"
+    typeof target === "object" &&
+    target !== null
   );
 }
 
