@@ -2,6 +2,7 @@ import { createRoute } from "@tanstack/react-router";
 import { mayCall } from "../api/access.ts";
 import { pages, q } from "../api/queries.ts";
 import { auditSearch, toAuditFilter } from "../pages/audit/filter.ts";
+import { ALL_VARIABLES } from "../util/all-variables.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
@@ -45,8 +46,8 @@ const settings = createRoute({
   validateSearch: settingsSearch,
   loader: ({ context: { load } }) =>
     Promise.all([
-      load(pages("listOrganizationVariables", {})),
-      load(pages("listOrganizationSecrets", {})),
+      load(pages("listOrganizationVariables", { query: ALL_VARIABLES })),
+      load(pages("listOrganizationSecrets", { query: ALL_VARIABLES })),
       load(pages("listWebhooks", { params: { id: "jobs" } })),
       load(q("listQuantumBudgets", {})),
     ]),

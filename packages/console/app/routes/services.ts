@@ -1,6 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 import { mayCall } from "../api/access.ts";
 import { pages, q } from "../api/queries.ts";
+import { ALL_VARIABLES } from "../util/all-variables.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
@@ -81,8 +82,8 @@ const settings = createRoute({
     Promise.all([
       load(q("getService", { params: { key } })),
       load(q("getPolicy", { params: { key } })),
-      load(pages("listVariables", { params: { key } })),
-      load(pages("listSecrets", { params: { key } })),
+      load(pages("listVariables", { params: { key }, query: ALL_VARIABLES })),
+      load(pages("listSecrets", { params: { key }, query: ALL_VARIABLES })),
       load(pages("listVersions", { params: { key } })),
     ]),
   component: lazyPage(() => import("../pages/services/settings-page.tsx"), "ServiceSettingsPage"),

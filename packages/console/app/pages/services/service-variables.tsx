@@ -8,6 +8,7 @@ import { ConfirmButton } from "../../ui/confirm.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
+import { ALL_VARIABLES } from "../../util/all-variables.ts";
 import { Changed } from "../settings/changed.tsx";
 
 type Variable = ItemOf<"listVariables">;
@@ -46,7 +47,7 @@ const NewSecret = () => (
 );
 
 function PlainVariables({ serviceKey, setting }: ServiceVariablesProps) {
-  const variables = useLoadedPages(pages("listVariables", { params: { key: serviceKey } }));
+  const variables = useLoadedPages(pages("listVariables", { params: { key: serviceKey }, query: ALL_VARIABLES }));
   const changing = variables.items.find(({ name }) => setting === toSetting("variable", name));
   return (
     <section>
@@ -91,7 +92,7 @@ function PlainVariables({ serviceKey, setting }: ServiceVariablesProps) {
 }
 
 function Secrets({ serviceKey, setting }: ServiceVariablesProps) {
-  const secrets = useLoadedPages(pages("listSecrets", { params: { key: serviceKey } }));
+  const secrets = useLoadedPages(pages("listSecrets", { params: { key: serviceKey }, query: ALL_VARIABLES }));
   const replaced = secrets.items.find(({ name }) => setting === toSetting("secret", name))?.name;
   return (
     <section>

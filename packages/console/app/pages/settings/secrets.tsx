@@ -9,6 +9,7 @@ import { ConfirmButton } from "../../ui/confirm.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
+import { ALL_VARIABLES } from "../../util/all-variables.ts";
 import { Changed } from "./changed.tsx";
 
 type Secret = ItemOf<"listOrganizationSecrets">;
@@ -17,7 +18,7 @@ const route = getRouteApi("/in/o/$org/settings");
 
 /** Secrets of the organisation: their names alone, since nobody can read a value again. */
 export function Secrets() {
-  const secrets = useLoadedPages(pages("listOrganizationSecrets", {}));
+  const secrets = useLoadedPages(pages("listOrganizationSecrets", { query: ALL_VARIABLES }));
   const { secret: chosen } = route.useSearch();
   const changing = secrets.items.find(({ name }) => name === chosen);
   return (

@@ -9,6 +9,7 @@ import { ConfirmButton } from "../../ui/confirm.tsx";
 import { RoutedDialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
+import { ALL_VARIABLES } from "../../util/all-variables.ts";
 import { Changed } from "./changed.tsx";
 
 type Variable = ItemOf<"listOrganizationVariables">;
@@ -17,7 +18,7 @@ const route = getRouteApi("/in/o/$org/settings");
 
 /** Variables of the organisation, with their values. */
 export function Variables() {
-  const variables = useLoadedPages(pages("listOrganizationVariables", {}));
+  const variables = useLoadedPages(pages("listOrganizationVariables", { query: ALL_VARIABLES }));
   const { variable: chosen } = route.useSearch();
   const changing = variables.items.find(({ name }) => name === chosen);
   return (
