@@ -229,6 +229,15 @@ test("a subscription has a page: it shows the URL of each version, changes its p
   await page.getByText("10 EUR a month + 0.0025 EUR an execution").waitFor();
   await page.getByText("0 of 1,000").waitFor();
   await page.getByText("the provider may read them").waitFor();
+  // A plan that is named again is changed to the terms that it has by then.
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  await dialog.getByRole("switch", { name: "The provider may read the logs" }).uncheck();
+  const [sent] = await Promise.all([
+    page.waitForRequest((one) => one.method() === "PUT"),
+    dialog.getByRole("button", { name: "Change" }).click(),
+  ]);
+  expect(sent.postDataJSON()).toEqual({ sharesLogs: false });
+  await page.getByText("are not shown to the provider").waitFor();
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("Paused", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Resume" }).waitFor();

@@ -3,7 +3,7 @@ import { SUBSCRIPTIONS_API } from "@platform/contract/platform-api/subscriptions
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
 import type { BodyOf } from "../api/client.ts";
 import { useChange } from "../api/queries.ts";
-import { describePriceBeside } from "../util/plan-words.ts";
+import { KEPT, listPlanChoices } from "../util/plan-choices.ts";
 import { CheckField, ChoiceField, TextField } from "./fields.tsx";
 import type { FormValues } from "./form-values.ts";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
@@ -22,27 +22,23 @@ export function ChangeSubscription({ subscription, entry, close }: ChangeSubscri
     done: "Changed.",
     refresh: ["getSubscription", "listSubscriptions"],
   });
-  const plans = plan === null ? [] : (entry?.plans ?? []);
-  const isKept = plans.every((one) => one.id !== plan?.id);
+  const plans = entry?.plans ?? [];
   return (
     <SchemaBackedForm<BodyOf<"putSubscription">>
       schema={SUBSCRIPTIONS_API.putSubscription.body}
-      initial={{ planId: isKept ? KEPT : plan?.id, version: version ?? "", sharesLogs }}
+      initial={{ planId: KEPT, version: version ?? "", sharesLogs }}
       prepare={(values) => toBody(values, version)}
       submitLabel="Change"
       submit={(body) => change.run({ params: { id }, body })}
       onDone={close}
       onCancel={close}
     >
-      {plans.length > 0 && (
+      {plan !== null && plans.length > 0 && (
         <ChoiceField
           name="planId"
           label="Plan"
-          description="Its current terms hold from now on"
-          options={[
-            ...(isKept && plan !== null ? [{ value: KEPT, label: `${plan.name} (no longer offered)` }] : []),
-            ...plans.map((one) => ({ value: one.id, label: describePlan(one) })),
-          ]}
+          description="The terms of another one hold from now on"
+          options={listPlanChoices(plan, plans)}
         />
       )}
       <TextField
@@ -56,19 +52,12 @@ export function ChangeSubscription({ subscription, entry, close }: ChangeSubscri
   );
 }
 
-/** No plan has this identifier: they have two characters at least. */
-const KEPT = "-";
-
-function describePlan(plan: MarketplaceEntry["plans"][number]): string {
-  return [plan.name, describePriceBeside(plan)].filter(Boolean).join(": ");
-}
-
 /** What is the same is left out: naming the plan again would change it to its current terms. */
 function toBody({ planId, version, sharesLogs }: FormValues, former: string | null): FormValues {
   const named = version === "" ? null : version;
   return {
     sharesLogs,
     ...(named === former ? {} : { version: named }),
-    ...(planId === KEPT || planId === undefined ? {} : { planId }),
+    ...(planId === KEPT ? {} : { planId }),
   };
 }
