@@ -47,7 +47,9 @@ const NewSecret = () => (
 );
 
 function PlainVariables({ serviceKey, setting }: ServiceVariablesProps) {
-  const variables = useLoadedPages(pages("listVariables", { params: { key: serviceKey }, query: ALL_VARIABLES }));
+  const variables = useLoadedPages(
+    pages("listVariables", { params: { key: serviceKey }, query: ALL_VARIABLES }),
+  );
   const changing = variables.items.find(({ name }) => setting === toSetting("variable", name));
   return (
     <section>
