@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 import time
 import unittest
@@ -338,6 +339,15 @@ class ClientTest(unittest.TestCase):
         with patch("platform_client.transport.GRACE_SECONDS", 0.2):
             self.assertRaises(WaitTimeout, client.wait, ID, 0.2)
         self.assertLess(time.monotonic() - began, 3)
+
+    def test_a_timeout_ends_the_waiting_also_while_no_connection_is_made(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            endpoint = f"https://127.0.0.1:{silent.getsockname()[1]}"
+            began = time.monotonic()
+            client: Client[Json, Json, Json] = Client(endpoint)
+            with client, patch("platform_client.transport.GRACE_SECONDS", 0.2):
+                self.assertRaises(WaitTimeout, client.wait, ID, 0.2)
+        self.assertLess(time.monotonic() - began, 5)
 
     def test_names_are_parts_of_a_path(self) -> None:
         server, client = self.serve(Answer(body={}))

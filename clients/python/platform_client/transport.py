@@ -214,9 +214,10 @@ class Transport:
         try:
             target = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
             headers = {"User-Agent": f"platform-client-python/{VERSION}", **request.headers}
-            if connection.sock is None:
-                connection.connect()
             left = max(request.call.until - time.monotonic(), 0) + GRACE_SECONDS
+            if connection.sock is None:
+                connection.timeout = min(CONNECT_SECONDS, left)
+                connection.connect()
             connection.sock.settimeout(min(request.call.answer_seconds, left))
             with _ended_after(left, connection.sock):
                 connection.request(request.method, target, request.body, headers)
