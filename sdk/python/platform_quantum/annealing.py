@@ -41,7 +41,7 @@ class PlatformSampler(dimod.Sampler):  # type: ignore[misc, unused-ignore]
         self, backend: str = _DEFAULT, provider: PlatformQuantumProvider | None = None
     ) -> None:
         self._provider = provider or PlatformQuantumProvider()
-        self._info: BackendInfo = self._provider.api.get_backend(backend)
+        self._info: BackendInfo = self._provider.find_backend(backend)
         if BQM not in self._info.formats:
             raise InvalidProblemError(f"The backend {backend} does not anneal.")
 
@@ -98,6 +98,11 @@ class PlatformSampler(dimod.Sampler):  # type: ignore[misc, unused-ignore]
     def _start(
         self, bqm: dimod.BinaryQuadraticModel, parameters: dict[str, Any], dry_run: bool
     ) -> RemoteJob:
+        if not isinstance(bqm, dimod.BinaryQuadraticModel):
+            kind = type(bqm).__name__
+            raise InvalidProblemError(
+                f"An object of type {kind} is no binary quadratic model of dimod."
+            )
         given = dict(parameters)
         own = take_job_options(given, dry_run)
         named = {name: value for name, value in given.items() if value is not None}

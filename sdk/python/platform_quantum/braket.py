@@ -48,7 +48,7 @@ class PlatformBraketDevice(Device):  # type: ignore[misc, unused-ignore]
         self, backend: str = _DEFAULT, provider: PlatformQuantumProvider | None = None
     ) -> None:
         self._provider = provider or PlatformQuantumProvider()
-        self._info: BackendInfo = self._provider.api.get_backend(backend)
+        self._info: BackendInfo = self._provider.find_backend(backend)
         if FORMAT not in self._info.formats:
             raise InvalidProblemError(f"The backend {backend} reads no programs of Braket.")
         super().__init__(name=self._info.id, status=self._info.status)

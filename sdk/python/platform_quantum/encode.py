@@ -35,7 +35,8 @@ def encode_body(body: Any) -> bytes:
     try:
         text = json.dumps(body, allow_nan=False, separators=(",", ":"), default=_lower)
     except (ValueError, RecursionError):
-        raise InvalidProblemError("An option is no finite number, or contains itself.") from None
+        detail = "An option or the problem has a number that is not finite, or contains itself."
+        raise InvalidProblemError(detail) from None
     except TypeError as error:
         raise InvalidProblemError(f"An option cannot be sent: {error}.") from None
     if len(text) > _MAX_BODY_BYTES:

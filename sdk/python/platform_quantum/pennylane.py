@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .needs import need
 
@@ -11,11 +11,10 @@ need("pennylane_qiskit", "pennylane")
 
 from pennylane_qiskit import RemoteDevice  # noqa: E402 (says first how to install it)
 
+from .errors import InvalidProblemError  # noqa: E402
 from .job_options import SETTABLE_OPTIONS, refuse_dry_run  # noqa: E402
 from .provider import PlatformQuantumProvider  # noqa: E402
-
-if TYPE_CHECKING:
-    from .qiskit.backend import PlatformBackend
+from .qiskit.backend import PlatformBackend  # noqa: E402
 
 _DEFAULT = "sim.statevector"
 
@@ -40,6 +39,10 @@ class PlatformQubitDevice(RemoteDevice):  # type: ignore[misc, unused-ignore]
     ) -> None:
         if isinstance(backend, str):
             backend = (provider or PlatformQuantumProvider()).get_backend(backend)
+        if not isinstance(backend, PlatformBackend):
+            raise InvalidProblemError(
+                f"backend must be the id of a backend, or one of the platform, not {backend!r}."
+            )
         refuse_dry_run(options)
         names = {*SETTABLE_OPTIONS, *(backend.info.configuration.get("operations") or ())}
         own = {name: options.pop(name) for name in names & set(options)}

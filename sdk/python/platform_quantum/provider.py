@@ -65,11 +65,17 @@ class PlatformQuantumProvider:
 
         :raises BackendNotFoundError: there is none with this id
         """
+        return self._to_backend(self.find_backend(backend_id))
+
+    def find_backend(self, backend_id: str) -> BackendInfo:
+        """What the platform says of a backend, without Qiskit.
+
+        :raises BackendNotFoundError: there is none with this id; it names those that there are
+        """
         try:
-            info = self.api.get_backend(backend_id)
+            return self.api.get_backend(backend_id)
         except BackendNotFoundError as error:
             raise self._explain(backend_id, error) from None
-        return self._to_backend(info)
 
     def least_busy(
         self, min_qubits: int | None = None, provider: str | None = None

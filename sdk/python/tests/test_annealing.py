@@ -13,7 +13,11 @@ need_packages("dimod")
 
 import dimod  # noqa: E402
 
-from platform_quantum import InvalidProblemError, PlatformQuantumProvider  # noqa: E402
+from platform_quantum import (  # noqa: E402
+    BackendNotFoundError,
+    InvalidProblemError,
+    PlatformQuantumProvider,
+)
 from platform_quantum.annealing import PlatformDwaveProvider, PlatformSampler  # noqa: E402
 from platform_quantum.backend import (  # noqa: E402
     BackendFailure,
@@ -67,6 +71,30 @@ def sampler(server: ScriptedServer, config_folder: Path) -> PlatformSampler:
     server.on("GET /quantum/backends/sim.annealing", Answer(200, described))
     server.on("POST /quantum/jobs", Answer(201, describe_job("COMPLETED")))
     return PlatformSampler(provider=PlatformQuantumProvider(TOKEN, None, server.endpoint))
+
+
+def test_what_is_no_problem_of_dimod_is_refused_before_it_is_sent(
+    server: ScriptedServer, sampler: PlatformSampler
+) -> None:
+    before = len(server.asked)
+    for problem in (None, "a", {"a": 1}, dimod.QuadraticModel()):
+        with pytest.raises(InvalidProblemError, match="no binary quadratic model"):
+            sampler.sample(problem)  # type: ignore[arg-type]
+    with pytest.raises(InvalidProblemError, match="not finite"):
+        sampler.sample(dimod.BinaryQuadraticModel({"a": float("nan")}, {}, 0, "SPIN"))
+    assert len(server.asked) == before
+
+
+def test_a_backend_that_is_not_there_is_named_with_those_that_are(
+    server: ScriptedServer, config_folder: Path
+) -> None:
+    assert not config_folder.exists()
+    missing = Answer(404, {"code": "BACKEND_NOT_FOUND", "detail": "none"})
+    server.on("GET /quantum/backends/sim.anealing", missing)
+    described = {"id": "sim.annealing", "status": "ONLINE", **DESCRIBE()}
+    server.on("GET /quantum/backends", Answer(200, [described]))
+    with pytest.raises(BackendNotFoundError, match=r"There is: sim\.annealing"):
+        PlatformSampler("sim.anealing", PlatformQuantumProvider(TOKEN, None, server.endpoint))
 
 
 def test_a_problem_is_sent_and_its_samples_come_back(

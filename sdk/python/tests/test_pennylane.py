@@ -120,3 +120,5 @@ def measure_alone(device: Any) -> dict[str, int]:
 def test_more_wires_than_qubits_are_refused(provider: PlatformQuantumProvider) -> None:
     with pytest.raises(ValueError, match="24"):
         PlatformQubitDevice(25, "sim.statevector", provider)
+    with pytest.raises(InvalidProblemError, match="backend must be the id"):
+        PlatformQubitDevice(1, 5, provider)

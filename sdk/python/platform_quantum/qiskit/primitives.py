@@ -141,8 +141,13 @@ class EstimatorV2(BaseEstimatorV2):  # type: ignore[misc, unused-ignore]
 
 def _read_mode(mode: PlatformBackend | Session) -> tuple[PlatformBackend, dict[str, Any]]:
     """The backend, and options of all jobs."""
-    if not isinstance(mode, Session):
+    if isinstance(mode, PlatformBackend):
         return mode, {}
+    if not isinstance(mode, Session):
+        raise InvalidProblemError(
+            f"A backend of the platform or a session is needed, not {mode!r}: "
+            "PlatformQuantumProvider().get_backend(...) is one."
+        )
     if mode.backend is None:
         detail = "The session was not opened by a backend: give it as an option `session`."
         raise InvalidProblemError(detail)

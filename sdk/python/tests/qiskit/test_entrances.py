@@ -132,6 +132,13 @@ def test_a_session_stands_for_its_backend(
         start(unknown, OPTIONS)
 
 
+@pytest.mark.parametrize("kind", [SamplerV2, EstimatorV2])
+@pytest.mark.parametrize("mode", [None, "sim.test"])
+def test_what_is_no_backend_is_refused_where_it_is_given(kind: Any, mode: Any) -> None:
+    with pytest.raises(InvalidProblemError, match="get_backend"):
+        kind(mode)
+
+
 def test_a_sampler_checks_what_the_backend_was_set_to(backend: PlatformBackend) -> None:
     backend.info.configuration["method_qubits"] = {"stabilizer": 60}
     with pytest.raises(InvalidProblemError, match="60 qubits"):
