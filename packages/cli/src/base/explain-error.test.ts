@@ -73,6 +73,24 @@ test("who is forbidden something is advised on login and organisation, but not w
   expect([ofValue?.message, ofValue?.details, ofValue?.hint]).toEqual([detail, [detail], undefined]);
 });
 
+function adviseOnMissing(detail: string): string {
+  const refused = new RequestRefused(404, { code: "NOT_FOUND", detail });
+  const endpoint = "http://localhost:8080";
+  const explained = explainError(refused, {
+    endpoint,
+    isInterrupted: false,
+    listCommand: "platform pools ls",
+  });
+  return explained?.hint ?? "";
+}
+
+test("who asks where nothing is, such as a gateway, is advised on the endpoint, and else on what there is", () => {
+  const advice = adviseOnMissing("There is nothing at /quantum/jobs?page=0.");
+  expect(advice).toContain("http://localhost:8080");
+  expect(advice).toContain("not of the gateway");
+  expect(adviseOnMissing("There is no such pool.")).toContain("platform pools ls");
+});
+
 test("who has a bad token is advised on the place that it comes from", () => {
   const refused = new RequestRefused(401, { code: "UNAUTHENTICATED", detail: "It is not valid." });
   const here = { endpoint: "http://localhost", isInterrupted: false };

@@ -1,4 +1,5 @@
 import { RequestRefused } from "@platform/contract/client";
+import { NOTHING_AT } from "@platform/contract/nothing-at";
 import type { FieldError, ProblemBody } from "@platform/contract/problems";
 import { getCode, getMessage } from "@platform/engine/base/thrown";
 import { EXIT_CODES, UserError, createInterruption } from "./errors.ts";
@@ -49,11 +50,16 @@ const ADVICE_ON_TOKENS = {
     "Log in again with 'platform login', or set PLATFORM_PERSONAL_ACCESS_TOKEN. The stored login was kept.",
 } as const;
 
-function findHint({ code, errors = [] }: ProblemBody, circumstances: Circumstances): string | undefined {
+function findHint(
+  { code, detail, errors = [] }: ProblemBody,
+  circumstances: Circumstances,
+): string | undefined {
   // A value is forbidden, whoever sends it.
   if (code === "FORBIDDEN" && errors.length > 0) return undefined;
   if (code === "UNAUTHENTICATED") return ADVICE_ON_TOKENS[circumstances.tokenFrom ?? "stored"];
   if (code !== "NOT_FOUND") return HINTS[code];
+  if (detail.startsWith(NOTHING_AT))
+    return `Check the endpoint, ${circumstances.endpoint}: 'platform login --endpoint URL' or PLATFORM_ENDPOINT. It is the address of the platform API, not of the gateway; a platform that is older than this program does not know the command.`;
   const { listCommand } = circumstances;
   return listCommand === undefined ? WHOAMI : `'${listCommand}' lists what there is; ${WHOAMI}`;
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import { NOTHING_AT } from "@platform/contract/nothing-at";
 import { Problem, PROBLEMS } from "@platform/contract/problems";
 import type { ProblemCode } from "@platform/contract/problems";
 import { SECOND } from "../base/time.ts";
@@ -80,11 +81,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   observeRequests(app, options.observer ?? NO_HTTP_OBSERVER);
   app.setErrorHandler((error, request, reply) => sendProblem(toProblem(error, request), request, reply));
   app.setNotFoundHandler((request, reply) =>
-    sendProblem(
-      new Problem("NOT_FOUND", `There is nothing at ${request.url.slice(0, 200)}.`),
-      request,
-      reply,
-    ),
+    sendProblem(new Problem("NOT_FOUND", `${NOTHING_AT}${request.url.slice(0, 200)}.`), request, reply),
   );
   app.get("/healthz", async () => ({ status: "alive" }));
   app.get("/readyz", async () => {
