@@ -77,6 +77,14 @@ test("an answer that is not that of a service is refused, and not shown", async 
   }
 });
 
+test("a page that names itself as the next ends a list", async () => {
+  const headers = { link: '<https://host/list?cursor=%zz>; rel="next"' };
+  const { asked, client } = await serve([{ body: [describe("FAILED")], headers }]);
+  await rejectsMisread(() => client.list(), null);
+  await rejectsMisread(() => client.log(ID), null);
+  assert.equal(asked.length, 4);
+});
+
 test("an answer without an access token is refused, and not shown", async () => {
   const tokens = [null, 5, "", "hid\nden"].map((token) => JSON.stringify({ access_token: token }));
   for (const token of [...MISREAD, '{"token":"hidden"}', ...tokens]) {

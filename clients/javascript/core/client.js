@@ -1,6 +1,16 @@
 import { ExecutionFailed, ExecutionUnknown, OutOfTime, WaitTimeout } from "./errors.js";
 import { readAnswer } from "./answers.js";
-import { ANSWER_MS, VERSION, endBy, pauseBetween, refuse, send, sleep, timeLeft } from "./transport.js";
+import {
+  ANSWER_MS,
+  VERSION,
+  endBy,
+  misread,
+  pauseBetween,
+  refuse,
+  send,
+  sleep,
+  timeLeft,
+} from "./transport.js";
 import { Tokens } from "./tokens.js";
 import { checkUrl, guessTokenUrl, readCursor, toPath } from "./urls.js";
 import { Result, encodeStart } from "./values.js";
@@ -138,8 +148,10 @@ export class Client {
       const response = await this.#send("GET", search === "" ? path : `${path}?${search}`);
       const page = readAnswer(response, wanted);
       for (const item of page) items.push(item);
-      cursor = readCursor(response.headers.get("link") ?? "");
-      if (page.length === 0 || cursor === null || items.length >= limit) return items.slice(0, limit);
+      const next = readCursor(response.headers.get("link") ?? "");
+      if (page.length === 0 || next === null || items.length >= limit) return items.slice(0, limit);
+      if (next === cursor) throw misread(response, "the page that was asked for");
+      cursor = next;
     }
   }
 

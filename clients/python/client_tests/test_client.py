@@ -291,6 +291,13 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(len(client.list(status="FAILED", limit=3)), 3)
         self.assertEqual(server.asked[1].path, "/key/name/1.0.0/?limit=3&status=FAILED&cursor=c1")
 
+    def test_a_page_that_names_itself_as_the_next_ends_a_list(self) -> None:
+        link = {"Link": '<https://host/list?cursor=%zz>; rel="next"'}
+        server, client = self.serve(Answer(body=[describe("FAILED")], headers=link))
+        for call in (client.list, lambda: client.log(ID)):
+            self.assert_misread(call, None)
+        self.assertEqual(len(server.asked), 4)
+
     def test_a_reference_takes_the_place_of_a_value(self) -> None:
         server, client = self.serve(Answer(201, describe("PENDING")))
         client.start(FileReference("p", "d", "f"), {"a": 1}, more={"startWithin": 5})

@@ -201,6 +201,8 @@ class Client(Generic[Data, Params, Output]):
             cursor = read_cursor(response.headers.get("link", ""))
             if not page or cursor is None or (limit is not None and len(items) >= limit):
                 return items[:limit]
+            if cursor == query.get("cursor"):
+                raise response.misread("the page that was asked for")
             query = {**query, "cursor": cursor}
 
     def _send(

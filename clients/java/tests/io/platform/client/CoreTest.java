@@ -381,6 +381,19 @@ public final class CoreTest {
     }
 
     @Promise
+    static void aPageThatNamesItselfAsTheNextEndsAList() throws Exception {
+        Answer page = Answer.of("[" + describe("FAILED") + "]").with("Link", "<https://host/list?cursor=%zz>; rel=\"next\"");
+        try (var server = new ScriptedServer(page)) {
+            var client = server.client();
+            takesAtMost(Duration.ofSeconds(20), () -> {
+                isMisread(() -> client.list(null, 100), null);
+                isMisread(() -> client.log(ID), null);
+            });
+            equal(server.asked().size(), 4);
+        }
+    }
+
+    @Promise
     static void aReferenceTakesThePlaceOfAValue() throws Exception {
         try (var server = new ScriptedServer(PENDING)) {
             var options = RunOptions.NONE.withMore(Map.of("startWithin", 5));

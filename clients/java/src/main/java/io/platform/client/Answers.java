@@ -57,7 +57,7 @@ final class Answers {
     }
 
     /** The error of an answer that is something else; nothing of it is shown, it may be secret. */
-    private static RequestRefused misread(HttpResponse<?> response, String wanted) {
+    static RequestRefused misread(HttpResponse<?> response, String wanted) {
         String detail = "The answer is not " + wanted
                 + ": check the URL, and whether a proxy or a login page answers in its place.";
         return new RequestRefused(response.statusCode(), Map.of("detail", detail), readRequestId(response));

@@ -209,14 +209,16 @@ public class Client<D, P, O> {
             String path, String query, int limit, Function<HttpResponse<byte[]>, List<Map<String, Object>>> readPage) {
         List<Map<String, Object>> items = new ArrayList<>();
         String search = query;
-        while (true) {
+        for (String cursor = null; ; ) {
             HttpResponse<byte[]> response = get(search.isEmpty() ? path : path + "?" + search);
             List<Map<String, Object>> page = readPage.apply(response);
             items.addAll(page);
-            String cursor = Urls.readCursor(response.headers().firstValue("link").orElse(""));
-            if (page.isEmpty() || cursor == null || items.size() >= limit) {
+            String next = Urls.readCursor(response.headers().firstValue("link").orElse(""));
+            if (page.isEmpty() || next == null || items.size() >= limit) {
                 return items.subList(0, Math.min(limit, items.size()));
             }
+            if (next.equals(cursor)) throw Answers.misread(response, "the page that was asked for");
+            cursor = next;
             search = (query.isEmpty() ? "" : query + "&") + "cursor=" + Urls.encode(cursor);
         }
     }

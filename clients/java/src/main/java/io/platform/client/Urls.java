@@ -51,12 +51,21 @@ final class Urls {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
+    private static String decode(String text) {
+        try {
+            return URLDecoder.decode(text, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException error) {
+            // As it is: the server will say what it makes of it.
+            return text;
+        }
+    }
+
     /** The cursor of the next page that a `Link` header names, or null. */
     static String readCursor(String link) {
         Matcher found = NEXT.matcher(link);
         if (!found.find()) return null;
         for (String pair : found.group(1).replaceFirst("^[^?]*\\??", "").split("&")) {
-            if (pair.startsWith("cursor=")) return URLDecoder.decode(pair.substring(7), StandardCharsets.UTF_8);
+            if (pair.startsWith("cursor=")) return decode(pair.substring(7));
         }
         return null;
     }
