@@ -64,9 +64,9 @@ test("each set of parameters has counts of its own", async () => {
 });
 
 /** What is shown of one circuit whose outcomes are counted. */
-const toShown = (outcomes: readonly Outcome[]) => ({
+const toShown = (outcomes: readonly Outcome[], isCounted = true) => ({
   kind: "measured",
-  circuits: [{ name: null, sets: 1, registers: null, outcomes }],
+  circuits: [{ name: null, sets: 1, registers: null, outcomes, isCounted }],
 });
 
 test("counts are taken as they are, and those of other SDKs as the platform reads them", async () => {
@@ -89,12 +89,13 @@ test("counts are taken as they are, and those of other SDKs as the platform read
       ["01", 1],
     ]),
   );
-  expect(toNormal({ probabilities: { "11": 0.5, "00": 0.5 } })).toEqual(
-    toShown([
-      ["00", 0.5],
-      ["11", 0.5],
-    ]),
-  );
+  const halves: readonly Outcome[] = [
+    ["00", 0.5],
+    ["11", 0.5],
+  ];
+  expect(toNormal({ probabilities: { "11": 0.5, "00": 0.5 } })).toEqual(toShown(halves, false));
+  // What is certain is no single shot.
+  expect(toNormal({ probabilities: { "11": 1 } })).toEqual(toShown([["11", 1]], false));
   expect(toNormal({ amplitudes: { "0": [1, 0] } })).toEqual({ kind: "other" });
   expect(readNormal("{}")).toEqual({ kind: "other" });
 });

@@ -25,6 +25,8 @@ export interface MeasuredCircuit {
   readonly registers: readonly Register[] | null;
   /** How often each outcome was measured, or with which probability; null: it is counted from the shots. */
   readonly outcomes: readonly Outcome[] | null;
+  /** false: the outcomes have probabilities. */
+  readonly isCounted: boolean;
 }
 
 /** An outcome: its bits, and how often it was measured. */
@@ -77,7 +79,8 @@ export function readNormal(text: string): ShownResult {
   const { circuits = [] } = JSON.parse(text) as NormalResult;
   const measured = readAll(circuits, ({ name, counts, probabilities }): MeasuredCircuit | null => {
     const outcomes = readOutcomes(counts ?? probabilities);
-    return outcomes === null ? null : { name, sets: 1, registers: null, outcomes };
+    const isCounted = counts !== undefined;
+    return outcomes === null ? null : { name, sets: 1, registers: null, outcomes, isCounted };
   });
   return measured === null || measured.length === 0 ? OTHER : { kind: "measured", circuits: measured };
 }
@@ -92,13 +95,16 @@ const readName = (pub: Readonly<Record<string, unknown>>): string | null =>
 
 function readMeasured(pub: unknown): MeasuredCircuit | null {
   if (!isObject(pub)) return null;
-  const counted = readOutcomes(pub["counts"]);
-  if (counted !== null) return { name: readName(pub), sets: 1, registers: null, outcomes: counted };
+  const outcomes = readOutcomes(pub["counts"]);
+  if (outcomes !== null) {
+    const isCounted = outcomes.every(([, count]) => Number.isInteger(count));
+    return { name: readName(pub), sets: 1, registers: null, outcomes, isCounted };
+  }
   if (!Array.isArray(pub["registers"]) || pub["registers"].length === 0) return null;
   const registers = readAll(pub["registers"], readRegister);
   const sets = registers?.[0]?.sets;
   if (registers === null || sets === undefined || registers.some((one) => one.sets !== sets)) return null;
-  return { name: readName(pub), sets, registers, outcomes: null };
+  return { name: readName(pub), sets, registers, outcomes: null, isCounted: true };
 }
 
 function readOutcomes(counts: unknown): readonly Outcome[] | null {

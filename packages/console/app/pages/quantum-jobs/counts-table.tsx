@@ -12,12 +12,17 @@ const MOST = 512;
 
 type Order = "count" | "bits";
 
+interface CountsTableProps {
+  readonly outcomes: readonly Outcome[];
+  /** false: they have probabilities. */
+  readonly isCounted: boolean;
+}
+
 /** The histogram of a circuit: a table whose rows have bars, so that screen readers are told the numbers and nothing is hidden in a picture. */
-export function CountsTable({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
+export function CountsTable({ outcomes, isCounted }: CountsTableProps) {
   const [order, setOrder] = useState<Order>("count");
   const [most, setMost] = useState(FEW);
   const chosen = chooseOutcomes(outcomes, order, most);
-  const isCounted = outcomes.every(([, count]) => Number.isInteger(count));
   const words = `${formatCount(outcomes.length)} ${outcomes.length === 1 ? "outcome" : "outcomes"}`;
   return (
     <div>
@@ -54,7 +59,6 @@ function ChooseOrder({ order, choose }: { readonly order: Order; readonly choose
 
 interface RowsProps {
   readonly of: ChosenOutcomes;
-  /** false: they are probabilities. */
   readonly isCounted: boolean;
 }
 

@@ -70,11 +70,11 @@ interface OutcomesProps {
 function Outcomes({ circuit, set, id }: OutcomesProps) {
   const { outcomes, why } = use(countOnce(circuit, set));
   if (outcomes === null) return <Text c="dimmed">{why}</Text>;
-  const saveCounts = () =>
-    saveText(`${id}-counts.csv`, toCsv(["outcome", "count"], outcomes), "text/csv;charset=utf-8");
+  const names = ["outcome", circuit.isCounted ? "count" : "probability"];
+  const saveCounts = () => saveText(`${id}-counts.csv`, toCsv(names, outcomes), "text/csv;charset=utf-8");
   return (
     <Stack>
-      <CountsTable outcomes={outcomes} />
+      <CountsTable outcomes={outcomes} isCounted={circuit.isCounted} />
       <Group gap="xs">
         <Button variant="default" size="xs" onClick={saveCounts}>
           Download the counts
