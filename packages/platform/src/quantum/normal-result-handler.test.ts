@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { createDeferred } from "@platform/engine/base/deferred";
 import type { Outcome } from "@platform/engine/python/port/runtime";
 import { TEST_JOB, createQuantumScene, succeedWith } from "../testing/quantum-scene.ts";
 import type { QuantumScene } from "../testing/quantum-scene.ts";
@@ -45,6 +47,21 @@ test("a result of more than 4 MB has no normal form, and nothing of it is read",
   });
   const smaller = await run(succeedWithFile(4_194_304));
   expect((await getNormal(smaller)).body["code"]).not.toBe("NO_NORMAL_FORM");
+});
+
+test("results that are read slowly do not keep lists waiting, and are counted when they are there", async () => {
+  const ids = [await run(succeedWithFile(1_000)), await run(succeedWithFile(1_001))];
+  const { promise, resolve } = createDeferred<Readable>();
+  const read = vi.spyOn(scene.instance.executions.results, "read").mockReturnValue(promise);
+  const normal = ids.map(getNormal);
+  await expect.poll(() => read.mock.calls.length).toBe(2);
+  expect((await scene.call(scene.provider, "GET /jobs")).status).toBe(200);
+  resolve(Readable.from([]));
+  expect((await Promise.all(normal)).map(({ body }) => body["code"])).toEqual([
+    "NO_NORMAL_FORM",
+    "NO_NORMAL_FORM",
+  ]);
+  read.mockRestore();
 });
 
 test("normal forms take turns with the lists of their organisation", async () => {

@@ -90,6 +90,32 @@ interface Part extends Register {
   readonly width: number;
 }
 
+/** An outcome: a row that has it, and how many have. */
+interface Outcome {
+  readonly row: number;
+  count: number;
+}
+
+/** So many bytes are a number that is exact. */
+const MOST_KEY_BYTES = 6;
+
+/** What tells outcomes apart: a number as long as there is one, since a text is made anew for each row. */
+function createKey(parts: readonly Part[]): (row: number) => number | string {
+  const width = parts.reduce((sum, part) => sum + part.width, 0);
+  if (width > MOST_KEY_BYTES)
+    return (row) => {
+      let key = "";
+      for (const { bytes, width } of parts) key += bytes.toString("latin1", row * width, (row + 1) * width);
+      return key;
+    };
+  return (row) => {
+    let key = 0;
+    for (const { bytes, width } of parts)
+      for (let at = row * width; at < (row + 1) * width; at++) key = key * 256 + (bytes[at] ?? 0);
+    return key;
+  };
+}
+
 /** How often each outcome stands in these rows; the last register comes first. */
 async function countRows(
   parts: readonly Part[],
@@ -97,40 +123,46 @@ async function countRows(
   budget: Budget,
 ): Promise<Record<string, number>> {
   const bits = parts.reduce((sum, part) => sum + part.bits, 0);
-  const found = new Map<string, number>();
+  const toKey = createKey(parts);
+  const found = new Map<number | string, Outcome>();
   await budget.breathe(parts.length);
   for (let row = from; row < to; row++) {
-    let key = "";
-    for (const { bytes, width } of parts) key += bytes.toString("latin1", row * width, (row + 1) * width);
+    const key = toKey(row);
     const known = found.get(key);
-    if (known === undefined) budget.spend(1, bits);
-    found.set(key, (known ?? 0) + 1);
-    await budget.breathe(parts.length);
+    if (known === undefined) {
+      budget.spend(1, bits);
+      found.set(key, { row, count: 1 });
+    } else known.count++;
+    // To wait for each row would take longer than to count it.
+    const pause = budget.breathe(parts.length);
+    if (pause !== undefined) await pause;
   }
-  return await toCounts(found, parts, budget);
+  return await toCounts([...found.values()], parts, budget);
 }
 
 /** By bits, in their order. */
 async function toCounts(
-  found: ReadonlyMap<string, number>,
+  found: readonly Outcome[],
   parts: readonly Part[],
   budget: Budget,
 ): Promise<Record<string, number>> {
   const counts: [string, number][] = [];
-  for (const [key, count] of found) {
-    const bytes = Buffer.from(key, "latin1");
-    let at = 0;
+  for (const { row, count } of found) {
     let word = "";
-    for (const { bits, width } of parts) word += toBits(bytes.subarray(at, (at += width)), bits);
+    for (const { bits, bytes, width } of parts)
+      word += toBits(bytes.subarray(row * width, (row + 1) * width), bits);
     counts.push([word, count]);
-    await budget.breathe(parts.length);
+    const pause = budget.breathe(parts.length);
+    if (pause !== undefined) await pause;
   }
   return Object.fromEntries(counts.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(2).padStart(8, "0"));
+
 function toBits(bytes: Uint8Array, bits: number): string {
   let word = "";
-  for (const byte of bytes) word += byte.toString(2).padStart(8, "0");
+  for (const byte of bytes) word += BYTES[byte] ?? "";
   return word.slice(word.length - bits);
 }
 
