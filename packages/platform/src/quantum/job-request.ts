@@ -82,7 +82,14 @@ export function requireSupported(request: JobRequest, description: BackendDescri
       path: "/dry_run",
       message: `${backend_id} does not say that it answers dry runs (\`dry_run\` of its description): nothing was started.`,
     });
-  if (Object.hasOwn(request.input_params ?? {}, "dry_run"))
+  const options = request.input_params ?? {};
+  // Of two that differ the backend would take one, and the job be priced by the other.
+  if (Object.hasOwn(options, "shots") && options["shots"] !== shots)
+    faults.push({
+      path: "/input_params/shots",
+      message: "shots is a member of the body, not an option; where it is both, it is the same number.",
+    });
+  if (Object.hasOwn(options, "dry_run"))
     faults.push({
       path: "/input_params/dry_run",
       message: "dry_run is a member of the body, not an option.",

@@ -124,6 +124,23 @@ test("shots that have a price must be sent, so that the cost is known", async ()
   });
 });
 
+test("shots are counted where the job says them: among the options they are the same number, or the job is refused", async () => {
+  user = await createPayer();
+  const send = (shots: number | undefined, input_params: object) =>
+    scene.call(user, "POST /jobs", { ...JOB, shots, input_params });
+  for (const [shots, hidden] of [
+    [1, 1_000_000],
+    [undefined, 5],
+    [5, "5"],
+  ] as const)
+    expect(await send(shots, { shots: hidden })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: "/input_params/shots" }] },
+    });
+  await start(user, { shots: 5, input_params: { shots: 5 } });
+  await scene.runNext(succeedWith({}));
+});
+
 test("a dry run asks the backend, says what the job would cost, and is no job", async () => {
   user = await createPayer();
   await scene.call(user, "PUT /budgets/EUR", { amount: 1 });
