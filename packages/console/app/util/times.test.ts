@@ -36,7 +36,9 @@ test("the time of a log's line is that of the chosen zone", () => {
 test.each([
   [80, "80 ms"],
   [1_400, "1.40 s"],
+  [999.6, "1.00 s"],
   [12_340, "12.3 s"],
+  [59_980, "1 min"],
   [200_000, "3 min 20 s"],
   [900_000, "15 min"],
   [86_400_000, "1 d"],

@@ -42,8 +42,9 @@ export function formatSortable(time: number, zone: "local" | "utc"): string {
 
 /** "80 ms", "1.4 s", "3 min 20 s", "15 min", "2 h 5 min". */
 export function formatDuration(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(milliseconds < 10_000 ? 2 : 1)} s`;
+  // What would be rounded to the next unit is written in it.
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 59_950) return `${(milliseconds / 1_000).toFixed(milliseconds < 10_000 ? 2 : 1)} s`;
   const seconds = Math.round(milliseconds / 1_000);
   if (seconds < 3_600) return join(Math.floor(seconds / 60), "min", seconds % 60, "s");
   const minutes = Math.round(seconds / 60);

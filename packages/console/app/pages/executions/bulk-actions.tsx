@@ -9,10 +9,11 @@ import { RoutedDialog } from "../../ui/dialog.tsx";
 import { ButtonLink } from "../../ui/link.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import { OpenButton } from "../../ui/open-button.tsx";
+import { divide } from "../../util/divide.ts";
 import { formatCount } from "../../util/units.ts";
 
 /** The most identifiers of one request. */
-const MOST_SELECTED = 500;
+const MOST_AT_ONCE = 500;
 
 interface BulkActionsProps {
   readonly search: ExecutionsSearch;
@@ -26,10 +27,13 @@ export function BulkActions({ search, selected, onDone }: BulkActionsProps) {
   const cancel = useChange("cancelExecutions", { refresh: ["listExecutions", "countExecutions"] });
   const count = selected.size;
   const cancelSelected = async () => {
-    const { cancelled, finishedMeanwhile } = await cancel.run({
-      body: { ids: [...selected].slice(0, MOST_SELECTED) },
-    });
-    notifyDone(describeCancelled(cancelled, finishedMeanwhile));
+    const done = { cancelled: 0, finishedMeanwhile: 0 };
+    for (const ids of divide([...selected], MOST_AT_ONCE)) {
+      const { cancelled, finishedMeanwhile } = await cancel.run({ body: { ids } });
+      done.cancelled += cancelled;
+      done.finishedMeanwhile += finishedMeanwhile;
+    }
+    notifyDone(describeCancelled(done.cancelled, done.finishedMeanwhile));
     onDone();
   };
   return (
