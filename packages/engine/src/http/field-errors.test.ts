@@ -17,6 +17,7 @@ const body = Type.Partial(
     currency: Nullable(Type.String(code)),
     scope: StringEnum(["internal", "marketplace"], { description: "Who" }),
     kind: Type.Literal("plan"),
+    amount: Type.Union([Type.String(code), Type.Number({ minimum: 0 })]),
   }),
   { additionalProperties: false },
 );
@@ -48,12 +49,23 @@ test("a refused field is told what may be there: its values, or that there is no
   const said: unknown[] = [];
   for (const payload of [{ scope: "world" }, { kind: "x" }, { role: "owner" }, { ["x".repeat(99)]: 1 }])
     said.push((await app.inject({ method: "POST", url: "/things", payload })).json().detail);
-  const things = "known are price, bare, currency, scope, kind";
+  const things = "known are price, bare, currency, scope, kind, amount";
   expect(said).toEqual([
     "body/scope must be one of internal, marketplace.",
     "body/kind must be plan.",
     `body must not have the property role; ${things}.`,
     `body must not have the property ${"x".repeat(50)}; ${things}.`,
+  ]);
+});
+
+test("of a union, what refuses a value of its type is said, and to others which types there are", async () => {
+  const said: unknown[] = [];
+  for (const amount of [null, "euro", -1])
+    said.push((await app.inject({ method: "POST", url: "/things", payload: { amount } })).json().detail);
+  expect(said).toEqual([
+    "body/amount must be string or number.",
+    "body/amount is not as expected: Three letters, such as EUR.",
+    "body/amount must be >= 0.",
   ]);
 });
 

@@ -14,19 +14,27 @@ interface Fault {
 /** Of those that a sender has made up. */
 const MAX_MISSPELT = 3;
 
-/** The faults of a request for its sender: what is expected in place of a pattern, and nothing of null where another fault says more. */
+/** The faults of a request for its sender: what is expected in place of a pattern. Of a union, what refuses a value of the right type, or else all types that it may have. */
 export function toFieldErrors(faults: readonly Fault[]): readonly FieldError[] {
-  const isFault = (fault: Fault) => fault.keyword !== "anyOf" && !isNullBranch(fault);
-  const hasMore = faults.some((fault) => isFault(fault) && fault.keyword !== "type");
-  // Where a type alone is wrong, its null is said with it.
-  const shown = faults.filter(isFault);
-  const orNull = !hasMore && shown.length < faults.length;
-  return shown
-    .flatMap((fault) => [fault, ...listMisspelt(fault)])
-    .map((fault) => ({
-      path: fault.instancePath,
-      message: `${describeFault(fault)}${orNull ? " or null" : ""}.`,
-    }));
+  const shown = faults.filter(({ keyword }) => keyword !== "anyOf");
+  const others = shown.filter(({ keyword }) => keyword !== "type");
+  const wrongTypes = shown.filter(
+    ({ keyword, instancePath: path }) =>
+      keyword === "type" &&
+      !others.some((other) => other.instancePath === path || other.instancePath.startsWith(`${path}/`)),
+  );
+  const paths = [...new Set(wrongTypes.map(({ instancePath }) => instancePath))];
+  return [
+    ...paths.map((path) => ({ path, message: `must be ${listTypes(wrongTypes, path)}.` })),
+    ...others
+      .flatMap((fault) => [fault, ...listMisspelt(fault)])
+      .map((fault) => ({ path: fault.instancePath, message: `${describeFault(fault)}.` })),
+  ];
+}
+
+function listTypes(faults: readonly Fault[], path: string): string {
+  const there = faults.filter(({ instancePath }) => instancePath === path);
+  return [...new Set(there.map(({ params }) => String(params["type"])))].join(" or ");
 }
 
 /** Where a property is missing, ajv looks at no other: one that may be that property, misspelt, is a fault as well. */
@@ -42,11 +50,6 @@ function listMisspelt(fault: Fault): readonly Fault[] {
     keyword: "additionalProperties",
     params: { additionalProperty: name },
   }));
-}
-
-/** A field that may be null is a union: what is neither is refused by both. */
-function isNullBranch({ keyword, params }: Fault): boolean {
-  return keyword === "type" && params["type"] === "null";
 }
 
 function describeFault(fault: Fault): string {
