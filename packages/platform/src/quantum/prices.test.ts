@@ -363,18 +363,6 @@ test("a start that is repeated with its key, or refused, holds nothing", async (
   await scene.runNext(succeedWith({}));
 });
 
-test("a budget that is removed and set again has what jobs were started for meanwhile", async () => {
-  user = await createPayer();
-  await scene.call(user, "PUT /budgets/EUR", { amount: 1 });
-  await start(user);
-  expect((await scene.call(user, "DELETE /budgets/EUR")).status).toBe(204);
-  await start(user);
-  expect(await readBudget(user)).toEqual([]);
-  const { body } = await scene.call(user, "PUT /budgets/EUR", { amount: 1 });
-  expect(body).toMatchObject({ held: "1.814", left: "0" });
-  for (const _ of [1, 2]) await scene.runNext(succeedWith({ counts: {} }));
-});
-
 test("budgets are the owners' to set, and are of one organisation and one currency", async () => {
   user = await createPayer();
   const other = await createPayer();
