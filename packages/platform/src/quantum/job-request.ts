@@ -82,7 +82,14 @@ export function requireSupported(request: JobRequest, description: BackendDescri
       path: "/dry_run",
       message: `${backend_id} does not say that it answers dry runs (\`dry_run\` of its description): nothing was started.`,
     });
-  const options = request.input_params ?? {};
+  faults.push(...findOptionFaults(request));
+  faults.push(...findInputFaults(request, configuration.max_pubs_per_job));
+  if (faults.length > 0) throw refuse(faults);
+}
+
+/** What is said by the body, and not by the options. */
+function findOptionFaults({ input_params: options = {}, shots }: JobRequest): readonly FieldError[] {
+  const faults: FieldError[] = [];
   // Of two that differ the backend would take one, and the job be priced by the other.
   if (Object.hasOwn(options, "shots") && options["shots"] !== shots)
     faults.push({
@@ -94,8 +101,7 @@ export function requireSupported(request: JobRequest, description: BackendDescri
       path: "/input_params/dry_run",
       message: "dry_run is a member of the body, not an option.",
     });
-  faults.push(...findInputFaults(request, configuration.max_pubs_per_job));
-  if (faults.length > 0) throw refuse(faults);
+  return faults;
 }
 
 /** `data` has members of these names besides those of the input. */
