@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { buildClient } from "../support/client-package.ts";
 import type { BuiltClient, ClientLanguage, NotBuilt } from "../support/client-package.ts";
-import { compileJava, runOk } from "./tools.ts";
+import { compileJava, runOk, toBrief } from "./tools.ts";
 
 const programs = (name: string) => fileURLToPath(new URL(`programs/${name}`, import.meta.url));
 
@@ -67,7 +67,8 @@ const COMMANDS: Readonly<
   },
 };
 
-function openDriver([file = "", ...args]: readonly string[]): Driver {
+function openDriver(command: readonly string[]): Driver {
+  const [file = "", ...args] = toBrief(command);
   const child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
   // Of a program that has ended.
   child.stdin.on("error", () => undefined);

@@ -10,6 +10,7 @@ import {
   toReceiverPython,
 } from "@platform/contract/snippets/receivers";
 import { HOSTILE, makeFolder, needLanguage, toCommand } from "./snippet-programs.ts";
+import { toBrief } from "./tools.ts";
 
 const WRITERS = { Python: toReceiverPython, JavaScript: toReceiverJavaScript, Java: toReceiverJava } as const;
 const LANGUAGES = ["Python", "JavaScript", "Java"] as const;
@@ -41,7 +42,8 @@ test.for(LANGUAGES)(
     context.onTestFinished(() => folder.remove());
     const port = await findPort();
     const secret = createWebhookSecret();
-    const [program = "", ...args] = await toCommand(language, WRITERS[language](), folder.path);
+    const command = await toCommand(language, WRITERS[language](), folder.path);
+    const [program = "", ...args] = toBrief(command);
     const receiver = spawn(program, args, {
       env: { ...process.env, LC_ALL: "C", PORT: String(port), WEBHOOK_SECRET: secret },
       stdio: ["ignore", "pipe", "ignore"],

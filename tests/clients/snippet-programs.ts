@@ -46,7 +46,7 @@ export async function toCommand(language: ShownLanguage, program: string, folder
   if (language === "JavaScript") return ["node", "--input-type=module", "-e", program];
   const file = join(folder, "Shown.java");
   await writeFile(file, program);
-  return ["java", "-XX:TieredStopAtLevel=1", file];
+  return ["java", file];
 }
 
 /** Runs a program to its end, in a folder that the files are in which it reads. */

@@ -12,6 +12,8 @@ const MAVEN_LOCK = fileURLToPath(new URL("../../.cache/clients/maven.lock", impo
 /** What Maven says where it cannot reach its repository, and has not what it needs. */
 const OUT_OF_REACH = /Could not transfer|Unknown host|UnknownHostException|No route to host|in offline mode/u;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+/** For programs of Java that end in seconds: to optimize their code takes longer than to run it, and more than half of the processor time. */
+const BRIEF_JAVA = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] as const;
 
 export interface Finished {
   readonly code: number;
@@ -27,7 +29,7 @@ export interface CommandOptions {
 
 /** Runs a command to its end, whatever its exit code. Node is the one of this process. */
 export function run(command: readonly string[], options: CommandOptions = {}): Promise<Finished> {
-  const [file = "", ...args] = command;
+  const [file = "", ...args] = toBrief(command);
   const path = [dirname(execPath), env["PATH"] ?? ""].join(delimiter);
   return new Promise((resolve, reject) => {
     execFile(
@@ -35,7 +37,7 @@ export function run(command: readonly string[], options: CommandOptions = {}): P
       args,
       {
         maxBuffer: MAX_OUTPUT_BYTES,
-        env: { ...env, PATH: path, ...options.environment },
+        env: { ...env, PATH: path, MAVEN_OPTS: BRIEF_JAVA.join(" "), ...options.environment },
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       },
       (error, stdout, stderr) => {
@@ -45,6 +47,14 @@ export function run(command: readonly string[], options: CommandOptions = {}): P
       },
     );
   });
+}
+
+/** The command, which does not optimize what it runs where that is Java. */
+export function toBrief(command: readonly string[]): readonly string[] {
+  const [file, ...args] = command;
+  if (file === "java") return [file, ...BRIEF_JAVA, ...args];
+  if (file === "javac") return [file, ...BRIEF_JAVA.map((flag) => `-J${flag}`), ...args];
+  return command;
 }
 
 /** Runs a command that has to succeed, and returns its standard output. */
