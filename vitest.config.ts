@@ -17,8 +17,8 @@ const MAX_WORKERS = PROCESSORS === 1 ? 1 : PROCESSORS + 1;
 const COMMON = {
   expect: { poll: { timeout: 60 * SECOND, interval: 20 } },
   setupFiles: ["tools/test-watchdog.ts"],
-  testTimeout: 240 * SECOND,
-  hookTimeout: 240 * SECOND,
+  testTimeout: 600 * SECOND,
+  hookTimeout: 600 * SECOND,
   teardownTimeout: 60 * SECOND,
   maxWorkers: MAX_WORKERS,
 };
