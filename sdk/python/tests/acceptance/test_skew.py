@@ -63,7 +63,7 @@ def read_format(remote: RemoteJob) -> str:
 def test_qpy_is_of_the_newest_version_that_both_know(provider: PlatformQuantumProvider) -> None:
     backend = provider.get_backend("sim.statevector")
     job = backend.run(make_ghz(2), shots=1)
-    sent: Any = provider.api._get(f"/jobs/{job.id}/input")
+    sent: Any = provider.api.get_job_part(job.id, "input")
     content = zlib.decompress(base64.b64decode(sent["pubs"][0]["circuit"]))
     newest = min(common.QPY_VERSION, backend.info.configuration["qpy"]["max"])
     assert content[:7] == b"QISKIT" + bytes([newest])
