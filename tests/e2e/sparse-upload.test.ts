@@ -22,11 +22,8 @@ const IS_FULL = env["PLATFORM_TEST_SPARSE"] === "full";
 const BYTES = IS_FULL ? 5 * GIGABYTE : GIGABYTE / 2;
 const FLAGS = IS_FULL ? [] : ["--max-file", "0.5"];
 const LONG = { timeout: IS_FULL ? 20 * 60_000 : 240_000 };
-/**
- * What the platform may grow by, whatever is sent. In `npm test` a part of what is sent: it would grow by all of it if it held it, and beside
- * two other files its collector of garbage is late.
- */
-const MAX_GROWTH = IS_FULL ? 64 * MEGABYTE : BYTES / 4;
+/** What the platform may grow by, whatever is sent. */
+const MAX_GROWTH = 64 * MEGABYTE;
 /** Sent before: what is only needed once, and what a process does on its own in its first seconds, is not counted. */
 const WARM_UP_BYTES = IS_FULL ? BYTES / 16 : BYTES / 4;
 type Client = "tus-js-client" | "platform pools upload";
