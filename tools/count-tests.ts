@@ -15,7 +15,7 @@ interface TestFile extends Omit<Ended, "what" | "at"> {
   readonly to: number;
 }
 
-const LONGEST_SHOWN = 12;
+const LONGEST_SHOWN = 20;
 
 const { files, succeeded } = readReport(argv[2] ?? "");
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
@@ -42,8 +42,13 @@ function describeTimes(): readonly string[] {
   return [...folders, ...longest];
 }
 
-function listFailures({ path, failed: names, isBroken }: TestFile): readonly string[] {
-  return [...names.map((name) => `${path}: ${name}`), ...(isBroken ? [`${path} as a whole`] : [])];
+function listFailures({ path, failed, broken }: TestFile): readonly string[] {
+  const all = [...failed, ...(broken === null ? [] : [{ name: "as a whole", message: broken }])];
+  return all.map(({ name, message }) => `${path}: ${name}\n${indent(message)}`);
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gmu, "  ");
 }
 
 function nameFolder({ path }: TestFile): string {
@@ -71,8 +76,11 @@ function readReport(path: string): { readonly files: readonly TestFile[]; readon
     const { what, at, ...told } = line;
     const key = `${told.project} ${told.path}`;
     const from = found.get(key)?.from ?? at;
-    const rest = what === "ended" ? told : { ...told, passed: 0, skipped: 0, failed: [], isBroken: true };
-    found.set(key, { passed: 0, skipped: 0, failed: [], isBroken: false, ...rest, from, to: at });
+    const rest =
+      what === "ended"
+        ? told
+        : { ...told, passed: 0, skipped: 0, failed: [], broken: "has begun, and has not ended" };
+    found.set(key, { passed: 0, skipped: 0, failed: [], broken: null, ...rest, from, to: at });
   }
   return { files: [...found.values()], succeeded: isGood };
 }

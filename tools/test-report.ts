@@ -5,14 +5,24 @@
 import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 import { env } from "node:process";
+import { stripVTControlCharacters } from "node:util";
 import type { Reporter, TestModule } from "vitest/node";
 import { REPOSITORY } from "./platform-process.ts";
+
+/** Characters that are kept of the message of a failed test. */
+const MOST_SAID = 1_500;
 
 /** A test file of a project. */
 interface FileName {
   readonly project: string;
   /** Relative to the repository. */
   readonly path: string;
+}
+
+export interface FailedTest {
+  readonly name: string;
+  /** What it failed with: the end of it, where it is long. */
+  readonly message: string;
 }
 
 /** One line of the report. Times are in milliseconds since 1970. */
@@ -23,10 +33,9 @@ export type ReportLine =
       readonly at: number;
       readonly passed: number;
       readonly skipped: number;
-      /** Their names. */
-      readonly failed: readonly string[];
-      /** Whether the file itself failed: it could not be loaded, or a hook of it threw. */
-      readonly isBroken: boolean;
+      readonly failed: readonly FailedTest[];
+      /** Why the file itself failed: it could not be loaded, or a hook of it threw. Null: it did not. */
+      readonly broken: string | null;
     } & FileName)
   | { readonly what: "run"; readonly succeeded: boolean };
 
@@ -36,11 +45,10 @@ export class TestReport implements Reporter {
   }
 
   onTestModuleEnd(file: TestModule): void {
-    const tests = [...file.children.allTests()].map((test) => ({
-      name: test.fullName,
-      state: test.result().state,
-    }));
-    const failed = tests.filter(({ state }) => state === "failed").map(({ name }) => name);
+    const tests = [...file.children.allTests()].map((test) => ({ name: test.fullName, ...test.result() }));
+    const failed = tests
+      .filter(({ state }) => state === "failed")
+      .map(({ name, errors }) => ({ name, message: describe(errors ?? []) }));
     write({
       what: "ended",
       at: Date.now(),
@@ -48,13 +56,18 @@ export class TestReport implements Reporter {
       passed: tests.filter(({ state }) => state === "passed").length,
       skipped: tests.filter(({ state }) => state === "skipped").length,
       failed,
-      isBroken: failed.length === 0 && !file.ok(),
+      broken: failed.length === 0 && !file.ok() ? describe(file.errors()) : null,
     });
   }
 
   onTestRunEnd(_files: readonly TestModule[], errors: readonly unknown[], reason: string): void {
     write({ what: "run", succeeded: reason === "passed" && errors.length === 0 });
   }
+}
+
+/** A failed command ends with what it said last. */
+function describe(errors: readonly { readonly message: string }[]): string {
+  return stripVTControlCharacters(errors.map(({ message }) => message).join("\n")).slice(-MOST_SAID);
 }
 
 function nameFile({ project, moduleId }: TestModule): FileName {

@@ -64,12 +64,19 @@ test("of a run that is cut off, what has ended is counted, and what has not is n
   const file = { at: 0, project: "unit", path: "tools/a.test.ts" };
   const lines = [
     { ...file, what: "began" },
-    { ...file, what: "ended", passed: 3, skipped: 1, failed: ["b"], isBroken: false },
+    {
+      ...file,
+      what: "ended",
+      passed: 3,
+      skipped: 1,
+      failed: [{ name: "b", message: "expected 1\nto be 2" }],
+      broken: null,
+    },
     { ...file, what: "began", path: "tools/c.test.ts" },
   ];
   await writeFile(report, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   expect(await run([join(REPOSITORY, "tools/count-tests.ts"), report])).toMatch(
-    /\nfailed: tools\/a.test.ts: b\nfailed: tools\/c.test.ts as a whole\n3 passed, 2 failed, 1 skipped$/,
+    /\nfailed: tools\/a.test.ts: b\n {2}expected 1\n {2}to be 2\nfailed: tools\/c.test.ts: as a whole\n {2}has begun, and has not ended\n3 passed, 2 failed, 1 skipped$/,
   );
 });
 
