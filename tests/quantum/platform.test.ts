@@ -26,7 +26,7 @@ const MINUTE = 60_000;
 const BACKENDS = join(REPOSITORY, "backends");
 const IS_FULL = env["PLATFORM_TEST_QUANTUM"] === "full";
 const SEED = Number(env["PLATFORM_TEST_SEED"] ?? 7);
-const MUTATIONS = IS_FULL ? 4_000 : 400;
+const MUTATIONS = IS_FULL ? 4_000 : 150;
 /** 400 MB of packages are downloaded and installed. */
 const INSTALLS = { timeout: 15 * MINUTE };
 const BELL =

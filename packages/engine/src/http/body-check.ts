@@ -1,4 +1,5 @@
 import { Ajv } from "ajv";
+import type { ValidateFunction } from "ajv";
 import type { FieldError } from "@platform/contract/problems";
 import type { Static, TSchema } from "typebox";
 import { toFieldErrors } from "./field-errors.ts";
@@ -23,9 +24,12 @@ type Checked<T> =
 export function createBodyCheck<const Schema extends TSchema>(
   schema: Schema,
 ): (value: unknown) => Checked<Static<Schema>> {
-  const validate = new Ajv(VALIDATION).compile<Static<Schema>>(schema);
-  return (value) =>
-    validate(value)
+  // With the first value: a process starts with many schemas, and checks values of few.
+  let validate: ValidateFunction<Static<Schema>> | undefined;
+  return (value) => {
+    validate ??= new Ajv(VALIDATION).compile<Static<Schema>>(schema);
+    return validate(value)
       ? { isValid: true, value }
       : { isValid: false, errors: toFieldErrors(validate.errors ?? []) };
+  };
 }
