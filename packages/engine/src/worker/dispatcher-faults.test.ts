@@ -298,9 +298,14 @@ describe("a known outcome", () => {
 
   test("is dropped when the lease was lost meanwhile, and the log says so", async () => {
     const id = await scene.start(PROGRAM);
-    scene
-      .createDispatcher({ leaseSeconds: 1, store: { ...scene.store, finish: failAway, renew: failAway } })
-      .start();
+    let isOver = false;
+    const finish: ExecutionStore["finish"] = () => {
+      isOver = true;
+      return failAway();
+    };
+    // A lease that is lost before there is an outcome would end the run, which may take longer than a lease to begin.
+    const renew: ExecutionStore["renew"] = (...given) => (isOver ? failAway() : scene.store.renew(...given));
+    scene.createDispatcher({ leaseSeconds: 1, store: { ...scene.store, finish, renew } }).start();
     await expect
       .poll(() => scene.logged.some(({ message }) => message.includes("the outcome is dropped")), WITHIN)
       .toBe(true);
