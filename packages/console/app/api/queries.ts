@@ -200,6 +200,25 @@ export function useReadAll<K extends ListOperation>(
 
 /** The most items that the platform puts on one page. */
 const MOST_A_PAGE = 100;
+/** Of what one is chosen of. */
+const MOST_CHOICES = 2_000;
+
+/** A list as a whole of which one item is chosen, read when a part of a page opens. `items`: undefined until they are there. */
+export function useChoices<K extends ListOperation>(
+  op: K,
+): {
+  readonly items: readonly ItemOf<K>[] | undefined;
+  readonly error: Error | null;
+  readonly retry: () => void;
+} {
+  const scope = useScope();
+  const readAll = useReadAll(op);
+  const { data, error, refetch } = useQuery({
+    queryKey: [op, scope.key, "choices"],
+    queryFn: () => readAll({} as RequestOf<K>, MOST_CHOICES),
+  });
+  return { items: data?.items, error, retry: () => void refetch() };
+}
 
 /** What becomes of a change. */
 interface ChangeOptions {

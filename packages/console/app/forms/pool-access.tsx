@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { TSchema } from "typebox";
 import { POOL_ACCESS_API } from "@platform/contract/platform-api/pool-access";
 import type { PoolGrant, PoolShare } from "@platform/contract/platform-api/pool-access";
-import { q, useChange, useFetched } from "../api/queries.ts";
+import { useChange, useChoices } from "../api/queries.ts";
 import { Failure } from "../ui/failure.tsx";
 import { ChoiceField, TextField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
@@ -26,16 +26,16 @@ const SHARE = withParameter(POOL_ACCESS_API.putPoolShare, "organizationId");
 
 /** Lets an application of the organisation use the pool. */
 export function GrantDataPool({ poolId, close }: PoolAccessProps) {
-  const { data, error, retry } = useFetched(q("listApplications", { query: { limit: 100 } }));
+  const { items: applications, error, retry } = useChoices("listApplications");
   const grant = useChange("putPoolGrant", { done: "Access granted.", refresh: ["listPoolGrants"] });
   if (error !== null) return <Failure error={error} retry={retry} />;
-  if (data === undefined) return <Text c="dimmed">Loading the applications.</Text>;
-  if (data.items.length === 0)
+  if (applications === undefined) return <Text c="dimmed">Loading the applications.</Text>;
+  if (applications.length === 0)
     return <Text>This organisation has no application yet. Create one first.</Text>;
   return (
     <SchemaBackedForm<Pick<PoolGrant, "applicationId" | "access">>
       schema={GRANT}
-      initial={{ applicationId: data.items[0]?.id, access: "read" }}
+      initial={{ applicationId: applications[0]?.id, access: "read" }}
       submitLabel="Grant"
       submit={({ applicationId, access }) =>
         grant.run({ params: { id: poolId, applicationId }, body: { access } })
@@ -46,7 +46,7 @@ export function GrantDataPool({ poolId, close }: PoolAccessProps) {
       <ChoiceField
         name="applicationId"
         label="Application"
-        options={data.items.map(({ id, name }) => ({ value: id, label: name }))}
+        options={applications.map(({ id, name }) => ({ value: id, label: name }))}
         hasFocus
       />
       <ChoiceField

@@ -1,8 +1,9 @@
 import { Group, Stack, Text } from "@mantine/core";
 import { SUBSCRIPTIONS_API } from "@platform/contract/platform-api/subscriptions";
 import type { BodyOf } from "../api/client.ts";
-import { q, useChange, useFetched } from "../api/queries.ts";
+import { useChange, useChoices } from "../api/queries.ts";
 import { useOrganisation } from "../api/scope.tsx";
+import { Failure } from "../ui/failure.tsx";
 import { AppLink, ButtonLink } from "../ui/link.tsx";
 import { ChoiceField, TextField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
@@ -15,13 +16,14 @@ interface SubscribeApplicationProps {
 /** Subscribes an application to a service of its own organisation. */
 export function SubscribeApplication({ applicationId, close }: SubscribeApplicationProps) {
   const { slug: org } = useOrganisation();
-  const { data } = useFetched(q("listServices", { query: { limit: 100 } }));
+  const { items: services, error, retry } = useChoices("listServices");
   const subscribe = useChange("createSubscription", {
     done: "Subscribed.",
     refresh: ["listSubscriptions", "listServices"],
   });
-  const offered = (data?.items ?? []).filter(({ publication }) => publication !== null);
-  if (data === undefined) return <Text c="dimmed">Loading the services.</Text>;
+  if (error !== null) return <Failure error={error} retry={retry} />;
+  if (services === undefined) return <Text c="dimmed">Loading the services.</Text>;
+  const offered = services.filter(({ publication }) => publication !== null);
   if (offered.length === 0) return <NoneIsPublished org={org} />;
   return (
     <SchemaBackedForm<BodyOf<"createSubscription">>

@@ -4,7 +4,7 @@ import { SUBSCRIPTIONS_API } from "@platform/contract/platform-api/subscriptions
 import type { MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
 import type { Plan } from "@platform/contract/platform-api/plans";
 import type { AnswerOf, BodyOf } from "../api/client.ts";
-import { q, useChange, useFetched } from "../api/queries.ts";
+import { useChange, useChoices } from "../api/queries.ts";
 import { Can } from "../ui/can.tsx";
 import { CopyLine } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
@@ -94,12 +94,11 @@ interface ChooseApplicationProps {
 }
 
 function ChooseApplication({ entry, plan, onSubscribed, close }: ChooseApplicationProps) {
-  const { data, error, retry } = useFetched(q("listApplications", { query: { limit: 100 } }));
+  const { items: applications, error, retry } = useChoices("listApplications");
   const [created, setCreated] = useState<string | null>(null);
   const [isNew, setIsNew] = useState(false);
   if (error !== null) return <Failure error={error} retry={retry} />;
-  if (data === undefined) return <Text c="dimmed">Loading the applications.</Text>;
-  const { items: applications } = data;
+  if (applications === undefined) return <Text c="dimmed">Loading the applications.</Text>;
   if (isNew || applications.length === 0)
     return (
       <CreateApplication

@@ -3,7 +3,7 @@ import { EXECUTION_PRESETS } from "../../execution/presets.ts";
 import { EXECUTION_STATES } from "../../execution/states.ts";
 import { isFiltered, NO_FILTER } from "../../execution/filter.ts";
 import type { ExecutionsSearch } from "../../execution/filter.ts";
-import { q, useFetched } from "../../api/queries.ts";
+import { useChoices } from "../../api/queries.ts";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { FilterPill } from "../../ui/filter-pill.tsx";
 import { PeriodFilter, RECENT } from "../../ui/period-filter.tsx";
@@ -66,8 +66,8 @@ export function FilterBar({ search }: { readonly search: ExecutionsSearch }) {
 
 function ServiceField({ value }: { readonly value: string | undefined }) {
   const setSearch = useSetSearch();
-  const { data } = useFetched(q("listServices", { query: { limit: 100 } }));
-  const known = (data?.items ?? []).map(({ key, name }) => ({ value: key, label: name }));
+  const { items = [] } = useChoices("listServices");
+  const known = items.map(({ key, name }) => ({ value: key, label: name }));
   return (
     <NativeSelect
       label="Service"
@@ -80,8 +80,8 @@ function ServiceField({ value }: { readonly value: string | undefined }) {
 
 function ApplicationField({ value }: { readonly value: string | undefined }) {
   const setSearch = useSetSearch();
-  const { data } = useFetched(q("listApplications", { query: { limit: 100 } }));
-  const known = (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const { items = [] } = useChoices("listApplications");
+  const known = items.map(({ id, name }) => ({ value: id, label: name }));
   return (
     <NativeSelect
       label="Application"
@@ -97,7 +97,7 @@ interface Choice {
   readonly label: string;
 }
 
-/** A filter of the URL that is not among the choices is one as well: of another organisation, or beyond the first hundred. */
+/** A filter of the URL that is not among the choices is one as well: of another organisation, or not read yet. */
 function withCurrent(
   known: readonly Choice[],
   value: string | undefined,
