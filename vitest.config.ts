@@ -34,8 +34,9 @@ export default defineConfig({
         test: {
           ...COMMON,
           name: "unit",
-          // What they import takes as long as they do: files share processes, which hold it.
-          isolate: false,
+          // What they import takes as long as they do: files share processes, which hold it. A single process that hangs would be the end of all.
+          isolate: MAX_WORKERS === 1,
+          setupFiles: [...COMMON.setupFiles, "tools/test-leftovers.ts"],
           include: ["packages/*/src/**/*.test.ts", "packages/console/app/**/*.test.ts", "tools/**/*.test.ts"],
           globalSetup: ["packages/platform/src/testing/global-setup.ts"],
         },

@@ -1,6 +1,6 @@
 /**
- * Prints how long the tests of a report (tools/test-report.ts) took, folder by folder, what failed, and their counts as the last line of
- * CI: `N passed, N failed[, N skipped]`.
+ * `count-tests.ts REPORT [STATUS]` prints how long the tests of a report (tools/test-report.ts) took, folder by folder, what failed, and
+ * their counts as the last line of CI: `N passed, N failed[, N skipped]`. STATUS is with which the run ended, 0 if it is not given.
  */
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -17,12 +17,13 @@ interface TestFile extends Omit<Ended, "what" | "at"> {
 
 const LONGEST_SHOWN = 20;
 
-const { files, succeeded } = readReport(argv[2] ?? "");
+const [report = "", status = "0"] = argv.slice(2);
+const { files, errors, succeeded } = readReport(report);
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 const passed = sum(files.map((file) => file.passed));
 const skipped = sum(files.map((file) => file.skipped));
-const failures = files.flatMap(listFailures);
-const failed = Math.max(failures.length, succeeded ? 0 : 1);
+const failures = [...files.flatMap(listFailures), ...errors];
+const failed = Math.max(failures.length, succeeded && status === "0" ? 0 : 1);
 stdout.write([...describeTimes(), ...failures.map((failure) => `failed: ${failure}`), ""].join("\n"));
 stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
 exit(failed === 0 ? 0 : 1);
@@ -64,13 +65,27 @@ function toSeconds(milliseconds: number): number {
   return Math.round(milliseconds / SECOND);
 }
 
+interface Read {
+  readonly files: readonly TestFile[];
+  /** What no test was there for. */
+  readonly errors: readonly string[];
+  readonly succeeded: boolean;
+}
+
 /** A file that began and has not ended was ended because it hung, or the run was: it has failed, as has a run without a report. */
-function readReport(path: string): { readonly files: readonly TestFile[]; readonly succeeded: boolean } {
+function readReport(path: string): Read {
   const found = new Map<string, TestFile>();
+  const errors: string[] = [];
   let isGood = false;
-  for (const line of readLines(path)) {
+  for (const text of readLines(path)) {
+    const line = parseLine(text);
+    if (line === null) {
+      errors.push(`a line of the report cannot be read: ${text}`);
+      continue;
+    }
     if (line.what === "run") {
       isGood = line.succeeded;
+      errors.push(...line.errors);
       continue;
     }
     const { what, at, ...told } = line;
@@ -82,13 +97,20 @@ function readReport(path: string): { readonly files: readonly TestFile[]; readon
         : { ...told, passed: 0, skipped: 0, failed: [], broken: "has begun, and has not ended" };
     found.set(key, { passed: 0, skipped: 0, failed: [], broken: null, ...rest, from, to: at });
   }
-  return { files: [...found.values()], succeeded: isGood };
+  return { files: [...found.values()], errors, succeeded: isGood };
 }
 
-function readLines(path: string): readonly ReportLine[] {
+function parseLine(text: string): ReportLine | null {
   try {
-    const lines = readFileSync(path, "utf8").split("\n");
-    return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as ReportLine);
+    return JSON.parse(text) as ReportLine;
+  } catch {
+    return null;
+  }
+}
+
+function readLines(path: string): readonly string[] {
+  try {
+    return readFileSync(path, "utf8").split("\n").filter(Boolean);
   } catch {
     return [];
   }

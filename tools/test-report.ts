@@ -6,7 +6,7 @@ import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 import { env } from "node:process";
 import { stripVTControlCharacters } from "node:util";
-import type { Reporter, TestModule } from "vitest/node";
+import type { Reporter, SerializedError, TestModule } from "vitest/node";
 import { REPOSITORY } from "./platform-process.ts";
 
 /** Characters that are kept of the message of a failed test. */
@@ -34,10 +34,11 @@ export type ReportLine =
       readonly passed: number;
       readonly skipped: number;
       readonly failed: readonly FailedTest[];
-      /** Why the file itself failed: it could not be loaded, or a hook of it threw. Null: it did not. */
+      /** Why the file itself failed, or a part of it: it could not be loaded, or a hook threw. Null: it did not. */
       readonly broken: string | null;
     } & FileName)
-  | { readonly what: "run"; readonly succeeded: boolean };
+  /** `errors`: what no test was there for. */
+  | { readonly what: "run"; readonly succeeded: boolean; readonly errors: readonly string[] };
 
 export class TestReport implements Reporter {
   onTestModuleQueued(file: TestModule): void {
@@ -56,13 +57,20 @@ export class TestReport implements Reporter {
       passed: tests.filter(({ state }) => state === "passed").length,
       skipped: tests.filter(({ state }) => state === "skipped").length,
       failed,
-      broken: failed.length === 0 && !file.ok() ? describe(file.errors()) : null,
+      broken: describeOwn(file),
     });
   }
 
-  onTestRunEnd(_files: readonly TestModule[], errors: readonly unknown[], reason: string): void {
-    write({ what: "run", succeeded: reason === "passed" && errors.length === 0 });
+  onTestRunEnd(_files: readonly TestModule[], errors: readonly SerializedError[], reason: string): void {
+    const succeeded = reason === "passed" && errors.length === 0;
+    write({ what: "run", succeeded, errors: errors.map((error) => describe([error])) });
   }
+}
+
+/** What went wrong beside the tests of a file; null: nothing. */
+function describeOwn(file: TestModule): string | null {
+  const errors = [file, ...file.children.allSuites()].flatMap((part) => part.errors());
+  return errors.length === 0 && file.ok() ? null : describe(errors);
 }
 
 /** A failed command ends with what it said last. */
@@ -76,5 +84,6 @@ function nameFile({ project, moduleId }: TestModule): FileName {
 
 function write(line: ReportLine): void {
   const report = env["PLATFORM_TEST_REPORT"];
-  if (report !== undefined) appendFileSync(report, `${JSON.stringify(line)}\n`);
+  // Begins with the end of a line: of one that was cut off, the next one is not a part.
+  if (report !== undefined) appendFileSync(report, `\n${JSON.stringify(line)}\n`);
 }

@@ -54,6 +54,10 @@ test.each([
   ["blocks the event loop", `test("blocks", () => { for (;;); }, 1_000);`],
   ["never ends being imported", `await new Promise(() => undefined); test("is never reached", () => {});`],
   ["cannot be loaded", `throw new Error("broken");`],
+  [
+    "has a hook that throws",
+    `import { beforeAll, describe } from "vitest"; describe("part", () => { beforeAll(() => { throw new Error("hook"); }); test("is never reached", () => {}); });`,
+  ],
 ])("a test file that %s is counted as failed, and the others run", async (_what, source) => {
   expect(await count(source)).toMatch(/\n1 passed, 1 failed$/);
 });
@@ -78,6 +82,24 @@ test("of a run that is cut off, what has ended is counted, and what has not is n
   expect(await run([join(REPOSITORY, "tools/count-tests.ts"), report])).toMatch(
     /\nfailed: tools\/a.test.ts: b\n {2}expected 1\n {2}to be 2\nfailed: tools\/c.test.ts: as a whole\n {2}has begun, and has not ended\n3 passed, 2 failed, 1 skipped$/,
   );
+});
+
+test("what no test was there for is named, as is a line that was cut off; a run that ended badly afterwards has failed", async () => {
+  directory = await mkdtemp(join(REPOSITORY, ".cache", "watchdog-"));
+  const report = join(directory, "report");
+  const file = { project: "unit", path: "tools/a.test.ts", skipped: 0, failed: [], broken: null };
+  const passed = JSON.stringify({ ...file, what: "ended", at: 0, passed: 3 });
+  const good = JSON.stringify({ what: "run", succeeded: true, errors: [] });
+  const bad = JSON.stringify({ what: "run", succeeded: false, errors: ["nobody caught it"] });
+  const countOf = async (lines: readonly string[], ...status: string[]) => {
+    await writeFile(report, `${lines.join("\n")}\n`);
+    return await run([join(REPOSITORY, "tools/count-tests.ts"), report, ...status]);
+  };
+  expect(await countOf([passed, passed.slice(0, 20), bad])).toMatch(
+    /\nfailed: a line of the report cannot be read: .*\nfailed: nobody caught it\n3 passed, 2 failed$/,
+  );
+  expect(await countOf([passed, good])).toMatch(/\n3 passed, 0 failed$/);
+  expect(await countOf([passed, good], "124")).toMatch(/\n3 passed, 1 failed$/);
 });
 
 test("a run that leaves no report is counted as failed", async () => {

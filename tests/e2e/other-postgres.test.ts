@@ -56,7 +56,15 @@ describe.skipIf(programs === "")("on a PostgreSQL of the operator's own, of an o
     const { stdout } = await promisify(execFile)(
       execPath,
       [VITEST, "run", "--project", "unit", "packages/platform/src/store/executions/execution-store.test.ts"],
-      { cwd: REPOSITORY, env: { ...clean, PLATFORM_TEST_SOCKET: server.socketDirectory, NO_COLOR: "1" } },
+      {
+        cwd: REPOSITORY,
+        env: {
+          ...clean,
+          PLATFORM_TEST_REPORT: undefined,
+          PLATFORM_TEST_SOCKET: server.socketDirectory,
+          NO_COLOR: "1",
+        },
+      },
     );
     expect(stdout).toMatch(/Tests\s+[1-9]\d* passed \(\d+\)/);
   });

@@ -1,7 +1,6 @@
 /** An SDK that was published for other platforms of this kind, as it is: programs of ours use it as a black box, on their own and in a service. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { env } from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { REPOSITORY } from "../../tools/platform-process.ts";
 import { runOk } from "../clients/tools.ts";
@@ -11,8 +10,6 @@ import { runJob } from "./jobs.ts";
 import { findPython } from "./pytest.ts";
 
 const MINUTE = 60_000;
-/** `npm run test:quantum` deploys a service that installs it as well. */
-const IS_FULL = env["PLATFORM_TEST_QUANTUM"] === "full";
 /** Its 57 packages are downloaded and installed. */
 const INSTALLS = { timeout: 15 * MINUTE };
 /** Qiskit and numba are imported. */
@@ -100,7 +97,7 @@ describe.skipIf(missing !== null)("planqk-quantum", () => {
     });
   });
 
-  test.runIf(IS_FULL)(
+  test(
     "a coin toss that is written for it is a service without a change, and quick once it is warm",
     INSTALLS,
     async () => {

@@ -213,8 +213,7 @@ export async function createStubVendor(): Promise<StubVendor> {
     forget: async (tag) => void (await control("/forget", tag)),
     release: async () => void (await control("/release")),
     close: async () => {
-      await control("/settings", { holdAnswers: false });
-      await outside.close();
+      await control("/settings", { holdAnswers: false }).finally(outside.close);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   createUrlStorage,
   forget,
@@ -44,6 +44,8 @@ async function begin(target: UploadTarget, uploadUrl = "https://example.org/api/
   };
   return await createUrlStorage(target).addUpload(fingerprint, { ...previous, uploadUrl });
 }
+
+afterEach(() => void vi.unstubAllGlobals());
 
 test("a file goes on where it was cut off, and a changed one, another name or another user's does not", async () => {
   await begin(TARGET);

@@ -1,6 +1,6 @@
-import { chmodSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { findZygote, listChildren } from "../testing/find-zygote.ts";
 import { createLimitedFixture, LIMITED_LEVELS } from "../testing/limited-levels.ts";
 import { LOWEST_SHARE } from "../testing/lowest-share.ts";
@@ -330,18 +330,22 @@ def run():
   );
 
   test("what is read from a disk counts only as long as there is room", async () => {
-    const path = join(version.projectDirectory, "large");
-    writeFileSync(path, Buffer.alloc(300 << 20), { flush: true });
+    // Not with other temporary files, which may be in memory.
+    const projectDirectory = mkdtempSync("/var/tmp/limits-");
+    onTestFinished(() => rmSync(projectDirectory, { recursive: true }));
+    chmodSync(projectDirectory, 0o755);
+    cpSync(version.projectDirectory, projectDirectory, { recursive: true });
+    writeFileSync(join(projectDirectory, "large"), Buffer.alloc(300 << 20), { flush: true });
     // What the machine has in memory already counts for nobody.
     const code = `
 with open("large", "rb", buffering=0) as file:
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     result = sum(iter(lambda: len(file.read(1 << 20)), 0)) >> 20`;
-    const { outcome, result } = await attack(code);
-    rmSync(path);
+    const onDisk = { ...version, id: `${version.id}-on-disk`, projectDirectory };
+    const { outcome, result } = await attack(code, onDisk);
     expect(result).toEqual({ value: 300 });
     // Looking at processes does not show it, and files in memory count for who wrote them.
-    if (!hasGroups || statfsSync(version.projectDirectory).type === TMPFS) return;
+    if (!hasGroups || statfsSync(projectDirectory).type === TMPFS) return;
     const metadata = outcome.status === "SUCCEEDED" ? Buffer.from(outcome.metadata ?? []).toString() : "";
     const used = JSON.parse(metadata) as Record<string, { readonly peakMemoryBytes: number }>;
     const { peakMemoryBytes } = used["_usage"] ?? {};

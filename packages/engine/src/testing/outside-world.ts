@@ -60,6 +60,12 @@ while True:
     connection.close()
 `;
 
+/** Ends the server with its test, however that ends: with the cable of one that is left no other can be laid. */
+const WITH_ITS_TEST = `
+import os, sys, threading
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+`;
+
 /** A namespace beside the host's network, which the host reaches by a cable of its own. Needs root. */
 export interface OutsideWorld {
   readonly close: () => Promise<void>;
@@ -86,9 +92,13 @@ async function takeTurn(): Promise<Server> {
  */
 export async function createOutsideWorld(names = "/dev/null", program = SERVER): Promise<OutsideWorld> {
   const turn = await takeTurn();
-  const server = spawn("unshare", ["--net", "/usr/bin/python3", "-I", "-c", program, names], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const server = spawn(
+    "unshare",
+    ["--net", "/usr/bin/python3", "-I", "-c", `${WITH_ITS_TEST}${program}`, names],
+    {
+      stdio: ["pipe", "pipe", "inherit"],
+    },
+  );
   await once(server.stdout, "data");
   const [near, far] = [`pw${server.pid}a`, `pw${server.pid}b`];
   const inside = ["--net", `--target=${server.pid}`, "ip"];

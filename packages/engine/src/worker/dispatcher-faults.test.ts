@@ -303,9 +303,9 @@ describe("a known outcome", () => {
       isOver = true;
       return failAway();
     };
-    // A lease that is lost before there is an outcome would end the run, which may take longer than a lease to begin.
+    // A lease that is lost before there is an outcome would end the run, which may take longer than a lease.
     const renew: ExecutionStore["renew"] = (...given) => (isOver ? failAway() : scene.store.renew(...given));
-    scene.createDispatcher({ leaseSeconds: 1, store: { ...scene.store, finish, renew } }).start();
+    scene.createDispatcher({ leaseSeconds: 3, store: { ...scene.store, finish, renew } }).start();
     await expect
       .poll(() => scene.logged.some(({ message }) => message.includes("the outcome is dropped")), WITHIN)
       .toBe(true);

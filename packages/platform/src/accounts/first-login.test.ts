@@ -180,8 +180,7 @@ test.runIf(process.platform === "linux")(
     const syncs = await recordSyncs(() =>
       counting.push(count("platform_user").then((found) => void users.push(found))),
     );
-    await provide();
-    syncs.stop();
+    await provide().finally(syncs.stop);
     await Promise.all(counting);
     expect(syncs.paths).toEqual([`${file}.pending`, directory, directory]);
     expect(users[0]).toBe(0);

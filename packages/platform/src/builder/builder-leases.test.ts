@@ -92,7 +92,7 @@ describe("a build", () => {
   test("is stopped before its lease ends when the lease cannot be renewed, and nothing is written of it", async () => {
     const { key, name } = await scene.createService();
     await scene.upload(key, await scene.pack(name));
-    const leaseSeconds = 3;
+    const leaseSeconds = 10;
     const times = { asked: 0, stopped: 0 };
     const builds: BuilderDeps["builds"] = {
       ...scene.instance.stores.builds,

@@ -75,8 +75,7 @@ describe("readSecret", () => {
     "is on the disk before anything is encrypted with it",
     async () => {
       const syncs = await recordSyncs();
-      await readSecret(parent, null);
-      syncs.stop();
+      await readSecret(parent, null).finally(syncs.stop);
       expect(syncs.paths).toEqual([expect.stringMatching(/\/secret\.[0-9a-f]+$/u), parent]);
     },
   );

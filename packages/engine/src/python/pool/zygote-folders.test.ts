@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createZygoteFolders } from "./zygote-folders.ts";
 import { makeListable } from "../../testing/make-listable.ts";
 import { SILENT } from "../../testing/silent-logger.ts";
@@ -113,9 +113,9 @@ test("what else a run may leave in the place of a result is removed, and not ope
 
 test("the folder of inputs can be entered and not listed, whatever the umask is", () => {
   const umask = process.umask(0o077);
+  onTestFinished(() => void process.umask(umask));
   const folders = createZygoteFolders(directory, logger);
   const [folder, inputs] = [folders.create(), folders.createInputs()];
-  process.umask(umask);
   const modes = [folder, join(folder, "in"), inputs.path].map((path) => statSync(path).mode & 0o777);
   expect(modes).toEqual([0o711, process.getuid?.() === 0 ? 0o711 : 0o311, 0o711]);
 });

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { isAtLeast } from "@platform/contract/sandbox";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
@@ -39,9 +39,9 @@ test("versions of an ordinary user's worker share its counts, which the report s
 
 test("a folder for temporary files that only this process can enter changes nothing", async () => {
   const before = await findTestSandbox();
+  onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv("TMPDIR", mkdtempSync(join(directory, "closed-")));
   const { report } = await findTestSandbox();
-  vi.unstubAllEnvs();
   expect(report.level).toBe(before.report.level);
 });
 
