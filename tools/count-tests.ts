@@ -22,9 +22,13 @@ const { files, errors, succeeded } = readReport(report);
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 const passed = sum(files.map((file) => file.passed));
 const skipped = sum(files.map((file) => file.skipped));
-const failures = [...files.flatMap(listFailures), ...errors];
-const failed = Math.max(failures.length, succeeded && status === "0" ? 0 : 1);
-stdout.write([...describeTimes(), ...failures.map((failure) => `failed: ${failure}`), ""].join("\n"));
+const failures = files.flatMap(listFailures);
+// What no test was there for may say once more that a file has failed.
+const isGood = succeeded && status === "0" && errors.length === 0;
+const failed = Math.max(failures.length, isGood ? 0 : 1);
+stdout.write(
+  [...describeTimes(), ...[...failures, ...errors].map((failure) => `failed: ${failure}`), ""].join("\n"),
+);
 stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
 exit(failed === 0 ? 0 : 1);
 
@@ -76,7 +80,7 @@ interface Read {
 function readReport(path: string): Read {
   const found = new Map<string, TestFile>();
   const errors: string[] = [];
-  let isGood = false;
+  let succeeded = false;
   for (const text of readLines(path)) {
     const line = parseLine(text);
     if (line === null) {
@@ -84,7 +88,7 @@ function readReport(path: string): Read {
       continue;
     }
     if (line.what === "run") {
-      isGood = line.succeeded;
+      succeeded = line.succeeded;
       errors.push(...line.errors);
       continue;
     }
@@ -97,7 +101,7 @@ function readReport(path: string): Read {
         : { ...told, passed: 0, skipped: 0, failed: [], broken: "has begun, and has not ended" };
     found.set(key, { passed: 0, skipped: 0, failed: [], broken: null, ...rest, from, to: at });
   }
-  return { files: [...found.values()], errors, succeeded: isGood };
+  return { files: [...found.values()], errors, succeeded };
 }
 
 function parseLine(text: string): ReportLine | null {
