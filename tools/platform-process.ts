@@ -48,6 +48,8 @@ export interface StartOptions {
 }
 
 export const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
+/** The command line: its bundle where `npm test` has built it, else its sources. */
+export const CLI = env["PLATFORM_TEST_CLI"] ?? join(REPOSITORY, "packages/cli/bin/platform.js");
 const MAIN = join(REPOSITORY, "packages/platform/src/main.ts");
 /** As `npm start` does it. */
 export const PLATFORM_COMMAND: readonly [string, ...string[]] = [execPath, "--max-semi-space-size=8", MAIN];
@@ -195,7 +197,7 @@ export async function runCli(
     readonly environment?: Readonly<Record<string, string>>;
   },
 ): Promise<CommandResult> {
-  const child = spawn(execPath, [join(REPOSITORY, "packages/cli/bin/platform.js"), ...args], {
+  const child = spawn(execPath, [CLI, ...args], {
     cwd: options.cwd,
     env: { ...env, PLATFORM_CONFIG_DIR: options.configDirectory, ...options.environment },
     stdio: ["ignore", "pipe", "pipe"],

@@ -37,7 +37,12 @@ export function run(command: readonly string[], options: CommandOptions = {}): P
       args,
       {
         maxBuffer: MAX_OUTPUT_BYTES,
-        env: { ...env, PATH: path, MAVEN_OPTS: [env["MAVEN_OPTS"], ...BRIEF_JAVA].join(" "), ...options.environment },
+        env: {
+          ...env,
+          PATH: path,
+          MAVEN_OPTS: [env["MAVEN_OPTS"], ...BRIEF_JAVA].join(" "),
+          ...options.environment,
+        },
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       },
       (error, stdout, stderr) => {

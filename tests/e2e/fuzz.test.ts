@@ -265,7 +265,8 @@ test(
     let heap = Number.NaN;
     for (let sent = 0; sent < REQUESTS; sent += BATCH) {
       await sendAll(fc.sample(requests, { seed: SEED + sent, numRuns: BATCH }));
-      if (Number.isNaN(heap) && sent + BATCH >= Math.max(WARM, REQUESTS / 10)) heap = await inspector.measureHeap();
+      if (Number.isNaN(heap) && sent + BATCH >= Math.max(WARM, REQUESTS / 10))
+        heap = await inspector.measureHeap();
       expect(faults.slice(0, 5).join("\n\n"), `FUZZ_SEED=${SEED}`).toBe("");
     }
     for (const request of slow) if (await isSlowAlone(request)) report(request, "takes more than a second");

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../tools/platform-client.ts";
-import { REPOSITORY } from "../../tools/platform-process.ts";
+import { CLI } from "../../tools/platform-process.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
 
@@ -243,7 +243,7 @@ async function startProxy(
 }
 
 function startCli(endpoint: string, ...args: string[]) {
-  return spawn(execPath, [join(REPOSITORY, "packages/cli/bin/platform.js"), "pools", ...args], {
+  return spawn(execPath, [CLI, "pools", ...args], {
     cwd: world.directory,
     env: {
       ...env,

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { REPOSITORY } from "../../tools/platform-process.ts";
+import { CLI } from "../../tools/platform-process.ts";
 import { ECHO_PROGRAM, echoProject } from "../support/echo-backend.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
@@ -179,7 +179,7 @@ test("a job that has failed says why, and where its log is, when it is run and w
 
 test("Ctrl-C ends the waiting and not the job, which has no result yet, and is cancelled twice as once", async () => {
   const words = ["quantum", "run", circuit, "-b", "qpu.echo", "--shots", "1", "--params", '{"sleeps": 600}'];
-  const waiting = spawn(execPath, [join(REPOSITORY, "packages/cli/bin/platform.js"), ...words], {
+  const waiting = spawn(execPath, [CLI, ...words], {
     env: {
       ...env,
       PLATFORM_CONFIG_DIR: join(world.directory, "cli"),

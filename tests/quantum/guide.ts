@@ -1,12 +1,11 @@
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { env, execPath } from "node:process";
-import { REPOSITORY } from "../../tools/platform-process.ts";
+import { CLI, REPOSITORY } from "../../tools/platform-process.ts";
 import { runOk } from "../clients/tools.ts";
 
 /** The page whose snippets are run. */
 const GUIDE = join(REPOSITORY, "docs/guide/quantum.md");
-const CLI = join(REPOSITORY, "packages/cli/bin/platform.js");
 /** What is no program by itself, but a file, which a later snippet uses. */
 const FILES: Readonly<Record<string, string>> = {
   qasm: "bell.qasm",

@@ -1,7 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { LAUNCHER, TERMINAL, createCliHome } from "../testing/cli-process.ts";
+import { PROGRAM, TERMINAL, createCliHome } from "../testing/cli-process.ts";
 import type { CliHome } from "../testing/cli-process.ts";
 import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
 
@@ -24,7 +24,7 @@ const runAtTerminal = (
   answers: readonly (readonly [string, string])[],
   variables: Readonly<Record<string, string>> = {},
 ) =>
-  home.run([JSON.stringify(answers), process.execPath, LAUNCHER, ...words], {
+  home.run([JSON.stringify(answers), process.execPath, PROGRAM, ...words], {
     node: "python3",
     program: TERMINAL,
     variables: { TERM: "xterm", ...variables },

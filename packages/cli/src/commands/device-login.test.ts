@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { LAUNCHER, TERMINAL, createCliHome, waitFor } from "../testing/cli-process.ts";
+import { PROGRAM, TERMINAL, createCliHome, waitFor } from "../testing/cli-process.ts";
 import type { CliHome } from "../testing/cli-process.ts";
 import { DEVICE_PAGE } from "../testing/device.ts";
 import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
@@ -20,7 +20,7 @@ const logIn = (
   variables: Readonly<Record<string, string>> = {},
   words: readonly string[] = [],
 ) =>
-  home.run([JSON.stringify(answers), process.execPath, LAUNCHER, "login", "--endpoint", peer.url, ...words], {
+  home.run([JSON.stringify(answers), process.execPath, PROGRAM, "login", "--endpoint", peer.url, ...words], {
     node: "python3",
     program: TERMINAL,
     variables: { TERM: "xterm", ...variables },

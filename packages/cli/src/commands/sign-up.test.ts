@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { NEW_TOKEN } from "../testing/access.ts";
-import { LAUNCHER, TERMINAL, createCliHome } from "../testing/cli-process.ts";
+import { PROGRAM, TERMINAL, createCliHome } from "../testing/cli-process.ts";
 import type { CliHome } from "../testing/cli-process.ts";
 import { startPlatformPeer } from "../testing/platform-peer.ts";
 import type { PlatformPeer } from "../testing/platform-peer.ts";
@@ -40,7 +40,7 @@ test("sign-up asks at a terminal for what was not given, twice for the password,
     ["New password", `${PASSWORD}\r`],
     ["The same password again", `${PASSWORD}\r`],
   ];
-  const words = [JSON.stringify(answers), process.execPath, LAUNCHER, "sign-up", "--endpoint", peer.url];
+  const words = [JSON.stringify(answers), process.execPath, PROGRAM, "sign-up", "--endpoint", peer.url];
   const { exitCode, stdout } = await home.run(words, {
     node: "python3",
     program: TERMINAL,

@@ -7,8 +7,11 @@ import { fileURLToPath } from "node:url";
 import { PATIENCE_MS } from "@platform/engine/testing/wait-until";
 import { DEFAULT_TEMPLATE, createProject } from "../project/create-project.ts";
 
-/** The launcher, as users run it inside the repository. */
+/** What runs the sources inside the repository. */
 export const LAUNCHER = fileURLToPath(new URL("../../bin/platform.js", import.meta.url));
+
+/** The program: its bundle, as users have it, where `npm test` has built that (tools/test.sh), else its sources. */
+export const PROGRAM = process.env["PLATFORM_TEST_CLI"] ?? LAUNCHER;
 
 /** Runs a command at a terminal and answers its prompts. */
 export const TERMINAL = fileURLToPath(new URL("terminal.py", import.meta.url));
@@ -67,7 +70,7 @@ export async function createCliHome(): Promise<CliHome> {
   const running = new Set<ChildProcess>();
 
   const start = (words: readonly string[], options: RunOptions = {}): RunningCli => {
-    const command = [options.node ?? process.execPath, options.program ?? LAUNCHER, ...words] as const;
+    const command = [options.node ?? process.execPath, options.program ?? PROGRAM, ...words] as const;
     const [file, ...args] = options.wrap?.(command) ?? command;
     const child = spawn(file, args, {
       cwd: join(directory, options.folder ?? "."),

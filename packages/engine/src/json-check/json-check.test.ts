@@ -104,7 +104,7 @@ test("refuses one question when its thread ends, and goes on with the next", asy
 });
 
 test("gives up a file that is read without end, and answers the next", async () => {
-  const check = createJsonCheck({ scanForMs: 200 });
+  const check = createJsonCheck({ scanForMs: 1_000 });
   open.push(check);
   const pipe = join(folder, "without-end");
   execFileSync("mkfifo", [pipe]);

@@ -143,12 +143,12 @@ def run(data):
     );
     const attack = fixture.start(version, { data: { attacks: true }, timeoutSeconds: 3 });
     await waitFor("the flood to begin", () => attack.lines.length > 0);
-    const before = process.cpuUsage();
+    const before = process.threadCpuUsage();
     const beside = await fixture.finish(version, { data: { attacks: false } });
     expect(beside.reported).toEqual([{ progress: { fraction: 0.5, message: "sibling" }, checkpoint: null }]);
     expect(await attack.outcome).toMatchObject({ code: "TIMEOUT" });
     await attack.ended;
-    const { user, system } = process.cpuUsage(before);
+    const { user, system } = process.threadCpuUsage(before);
     // Three seconds of it, with the start of the sibling.
     expect((user + system) / 1e6).toBeLessThan(1.5);
   });

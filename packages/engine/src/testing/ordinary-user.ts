@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { asUser, ORDINARY_USER } from "./as-user.ts";
@@ -15,7 +16,8 @@ async function createRunner(user: number, resolvConf = "", command = RUN): Promi
   const [program, ...args] = asUser(user, command, resolvConf);
   const child = spawn(program, args, {
     stdio: ["pipe", "pipe", "inherit"],
-    env: { PATH: process.env["PATH"] },
+    // Objects are linked into its folders: both are temporary files of one file system.
+    env: { PATH: process.env["PATH"], TMPDIR: tmpdir() },
   });
   const { stdin, stdout } = child;
   const answers = createInterface(stdout)[Symbol.asyncIterator]();
