@@ -48,7 +48,7 @@ const MEMORY = [
   ],
   [
     "a subprocess, while the run itself goes on",
-    "import subprocess, sys\nsubprocess.run([sys.executable, '-I', '-c', 'import mmap; m = mmap.mmap(-1, 400 << 20); [m.__setitem__(at, 1) for at in range(0, len(m), 4096)]'])",
+    "import subprocess, sys\nsubprocess.run([sys.executable, '-I', '-c', 'import mmap, time; m = mmap.mmap(-1, 400 << 20); [m.__setitem__(at, 1) for at in range(0, len(m), 4096)]; time.sleep(60)'])",
   ],
 ] as const;
 
