@@ -307,3 +307,20 @@ test("the empty lists of a new application have the commands that fill them, who
     await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
   }
 });
+
+test("of more applications than a page of a list has, the first can be subscribed as well", async () => {
+  const { id, slug } = await world.createOrganisation("Crowded");
+  const ids: string[] = [];
+  for (let count = 0; count < 101; count++)
+    ids.push((await call<{ id: string }>(id, "POST", "/applications", { name: `application ${count}` })).id);
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/marketplace/${serviceKey}?new=subscription`);
+  const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
+  await dialog.getByRole("button", { name: "Next" }).click();
+  await dialog.getByLabel("Application").fill("application 0");
+  await page.getByRole("option", { name: "application 0", exact: true }).click();
+  await dialog.getByRole("button", { name: "Subscribe" }).click();
+  await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
+  const { items } = await call<{ items: { applicationId: string }[] }>(id, "GET", "/subscriptions");
+  expect([items.map(({ applicationId }) => applicationId), complaints]).toEqual([[ids[0]], []]);
+});

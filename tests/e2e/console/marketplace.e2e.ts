@@ -7,7 +7,6 @@ import { install, runOk } from "../../clients/tools.ts";
 import { buildClient, needClient } from "../../support/client-package.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
-import { callIn } from "./support/people.ts";
 
 const PROGRAM = `
 def run(data: dict[str, int]) -> int:
@@ -94,29 +93,6 @@ test("another organisation finds the service, chooses a plan, then an applicatio
   await row.getByText("Paid").waitFor();
   expect(await row.locator(".mono").textContent()).toBe(url);
   expect(complaints).toEqual([]);
-});
-
-test("of more applications than a page of a list has, the first can be subscribed as well", async () => {
-  const { id, slug } = await world.createOrganisation("Crowded");
-  const ids: string[] = [];
-  for (let count = 0; count < 101; count++)
-    ids.push(
-      (await callIn<{ id: string }>(world, id, "POST", "/applications", { name: `application ${count}` })).id,
-    );
-  const { page, open, complaints } = await world.visit();
-  await open(`/o/${slug}/marketplace/${serviceKey}?new=subscription`);
-  const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
-  await dialog.getByRole("button", { name: "Next" }).click();
-  await dialog.getByLabel("Application").selectOption("application 0");
-  await dialog.getByRole("button", { name: "Subscribe" }).click();
-  await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
-  const { items } = await callIn<{ items: readonly { applicationId: string }[] }>(
-    world,
-    id,
-    "GET",
-    "/subscriptions",
-  );
-  expect([items.map(({ applicationId }) => applicationId), complaints]).toEqual([[ids[0]], []]);
 });
 
 test("what a provider writes runs nowhere on the pages of others", async () => {

@@ -215,7 +215,7 @@ export function useChoices<K extends ListOperation>(
   const readAll = useReadAll(op);
   const { data, error, refetch } = useQuery({
     queryKey: [op, scope.key, "choices"],
-    queryFn: () => readAll({} as RequestOf<K>, MOST_CHOICES),
+    queryFn: () => readAll({}, MOST_CHOICES),
   });
   return { items: data?.items, error, retry: () => void refetch() };
 }

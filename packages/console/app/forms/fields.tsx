@@ -124,7 +124,10 @@ export function NumberField({ min, max, suffix, isDecimal = false, ...field }: N
 /** Values and their words. */
 type Options = readonly { readonly value: string; readonly label: string }[];
 
-/** One of a few values. */
+/** More than these are found by typing. */
+const MANY_OPTIONS = 20;
+
+/** One of some values. */
 export function ChoiceField({ options, ...field }: FieldProps & { readonly options: Options }) {
   const { key, props } = useField(field);
   return (
@@ -134,6 +137,7 @@ export function ChoiceField({ options, ...field }: FieldProps & { readonly optio
       data={[...options]}
       allowDeselect={false}
       comboboxProps={{ withinPortal: true }}
+      {...(options.length > MANY_OPTIONS && { searchable: true, limit: 100 })}
     />
   );
 }
