@@ -3,12 +3,11 @@
 # enough, which takes the system a sixth of the time to make and to remove some hundred thousand files. `leave_memory` removes it.
 scratch=""
 in_memory=""
-GIGABYTE=$((1024 * 1024 * 1024))
 
 use_memory() {
   # A short name: sockets below it have 107 bytes for theirs.
   scratch=$(mktemp -d "${TMPDIR:-/tmp}/t.XXXX") || return 0
-  if [ "$(id -u)" = 0 ] && has_memory $((16 * GIGABYTE)) &&
+  if [ "$(id -u)" = 0 ] && has_memory 16 &&
     mount -t tmpfs -o mode=1777,size=10g tests "$scratch" 2>/dev/null; then
     in_memory=yes
     # As the S3 server of the tests needs them; Linux before 6.6 has none in memory.
@@ -31,12 +30,12 @@ leave_mount() {
   in_memory=""
 }
 
-# Whether so many bytes are available, also to a container with a limit.
+# Whether so many GB are available, also to a container with a limit.
 has_memory() {
-  available=$(awk '/^MemAvailable:/ { print $2 * 1024 }' /proc/meminfo 2>/dev/null)
+  available=$(awk '/^MemAvailable:/ { print int($2 / 1024 / 1024) }' /proc/meminfo 2>/dev/null)
   [ "${available:-0}" -ge "$1" ] || return 1
   for file in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
     most=$(cat "$file" 2>/dev/null) || continue
-    [ "$most" = max ] || [ "$most" -ge "$1" ] || return 1
+    [ "$most" = max ] || [ $((most / 1024 / 1024 / 1024)) -ge "$1" ] || return 1
   done
 }
