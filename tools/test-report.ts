@@ -57,7 +57,7 @@ export class TestReport implements Reporter {
       passed: tests.filter(({ state }) => state === "passed").length,
       skipped: tests.filter(({ state }) => state === "skipped").length,
       failed,
-      broken: describeOwn(file),
+      broken: describeOwn(file, failed.length > 0),
     });
   }
 
@@ -67,10 +67,11 @@ export class TestReport implements Reporter {
   }
 }
 
-/** What went wrong beside the tests of a file; null: nothing. */
-function describeOwn(file: TestModule): string | null {
+/** What went wrong beside the tests of a file; null: nothing. @param hasFailures of its tests, for which the file is not good */
+function describeOwn(file: TestModule, hasFailures: boolean): string | null {
   const errors = [file, ...file.children.allSuites()].flatMap((part) => part.errors());
-  return errors.length === 0 && file.ok() ? null : describe(errors);
+  const isExplained = file.ok() || hasFailures;
+  return errors.length === 0 && isExplained ? null : describe(errors);
 }
 
 /** A failed command ends with what it said last. */

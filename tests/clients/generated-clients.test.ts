@@ -172,7 +172,8 @@ describe("openapi-generator's Java client", () => {
     expect(await use(["java", "-cp", classPath, "UseClient"])).toEqual(SEEN);
   });
 
-  test.runIf(IS_FULL)("of the platform API compiles", async ({ skip }) => {
+  test("of the platform API compiles", async ({ skip }) => {
+    skip(!IS_FULL, "It is left to npm run test:clients.");
     expect(await compileJava(needJava(skip), sample.platformDocument, null)).toContain("java-platform");
   });
 });
