@@ -98,6 +98,7 @@ export async function send(url, { answerMs = ANSWER_MS, until = Infinity, ...req
       asked = readRetryAfter(response.headers);
     } catch (error) {
       cause = new ServerUnreachable(`${url}: ${describe(error)}`, { cause: error });
+      asked = chooseRest(error);
     }
     if (attempt === TRIES || (asked ?? 0) > PATIENCE_MS) throw cause;
     const pause = asked === null ? pauseBefore(attempt) : asked + 200 * Math.random();
@@ -151,6 +152,14 @@ async function sendOnce(url, request, { answerMs, wholeMs }) {
     clearTimeout(whole);
     clearTimeout(silence);
   }
+}
+
+/**
+ * A certificate that is refused is the same the next time; otherwise null. A browser does not tell, Node.js by the codes of
+ * https://nodejs.org/api/tls.html#x509-certificate-error-codes.
+ */
+function chooseRest(error) {
+  return /CERT|UNABLE_TO_VERIFY/u.test(error?.cause?.code ?? "") ? Infinity : null;
 }
 
 /** fetch says "fetch failed", and its cause why. */
