@@ -23,6 +23,9 @@ const COMMON = {
   maxWorkers: MAX_WORKERS,
 };
 
+/** Projects that start platforms. */
+const WITH_PLATFORMS = { ...COMMON, globalSetup: ["tests/support/prepared-database.ts"] };
+
 const S3_STORIES = ["data-pools", "result-files", "retention"];
 
 export default defineConfig({
@@ -43,7 +46,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...COMMON,
+          ...WITH_PLATFORMS,
           name: "e2e",
           setupFiles: [...COMMON.setupFiles, "tests/support/s3-store.ts"],
           include: ["tests/e2e/**/*.test.ts"],
@@ -51,7 +54,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...COMMON,
+          ...WITH_PLATFORMS,
           // The stories in which the store of objects matters most, on a bucket; all of them: npm run test:s3.
           name: "s3",
           setupFiles: [...COMMON.setupFiles, "tests/support/s3-store.ts"],
@@ -61,22 +64,25 @@ export default defineConfig({
       },
       {
         test: {
-          ...COMMON,
+          ...WITH_PLATFORMS,
           name: "console",
+          // They share browsers (tests/e2e/console/support/browser.ts).
+          isolate: MAX_WORKERS === 1,
+          setupFiles: [...COMMON.setupFiles, "tools/test-leftovers.ts"],
           include: findChromium() === null ? [] : ["tests/e2e/console/*.e2e.ts"],
-          globalSetup: ["tests/e2e/console/support/global-setup.ts"],
+          globalSetup: [...WITH_PLATFORMS.globalSetup, "tests/e2e/console/support/global-setup.ts"],
         },
       },
       {
         test: {
-          ...COMMON,
+          ...WITH_PLATFORMS,
           name: "clients",
           include: ["tests/clients/*.test.ts"],
         },
       },
       {
         test: {
-          ...COMMON,
+          ...WITH_PLATFORMS,
           name: "quantum",
           include: ["tests/quantum/*.test.ts"],
         },

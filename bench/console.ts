@@ -10,7 +10,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { execPath, stdout } from "node:process";
 import { parseArgs } from "node:util";
-import { launchBrowser, openProfile } from "../tests/e2e/console/support/browser.ts";
+import { openProfile, provideBrowser } from "../tests/e2e/console/support/browser.ts";
 import { openThrottled } from "../tests/e2e/console/support/throttled.ts";
 import { createWorld } from "../tests/support/world.ts";
 import { readBudget } from "../tools/console-budget.ts";
@@ -40,7 +40,7 @@ spawnSync(execPath, ["tools/build-console.ts"], { cwd: REPOSITORY, stdio: "inher
 const { entryScriptBytes, firstPage } = await readBudget(join(REPOSITORY, "packages/console"));
 const [world, browser, bare] = await Promise.all([
   createWorld(),
-  launchBrowser(),
+  provideBrowser(),
   serveBarePage(entryScriptBytes),
 ]);
 try {
@@ -54,7 +54,7 @@ try {
   const times: number[][] = pages.map(() => []);
   for (let turn = 0; turn < Number(flags.turns); turn += 1)
     for (const [index, { url, heading, as }] of pages.entries()) {
-      const context = await openProfile(browser, apiUrl, { as });
+      const context = await openProfile(apiUrl, { as });
       times[index]?.push((await openThrottled(context, url, heading)).ms);
       await context.close();
     }

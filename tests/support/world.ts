@@ -7,6 +7,7 @@ import { fetchAccessToken, request, subscribe } from "../../tools/platform-clien
 import type { Answer, StatusRecord, Subscription } from "../../tools/platform-client.ts";
 import { PLATFORM_COMMAND, runCli, startPlatform } from "../../tools/platform-process.ts";
 import type { CommandResult, Login, PlatformProcess, StartOptions } from "../../tools/platform-process.ts";
+import { layDatabase } from "./prepared-database.ts";
 import type { SmallDisk } from "./small-disk.ts";
 
 const SECOND = 1_000;
@@ -74,6 +75,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   };
   const { disk, ...given } = options;
   if (disk) await mkdir(dataDirectory);
+  // What has a command of its own is another user's, or a first start.
+  else if (given.command === undefined && given.environment?.["DATABASE_URL"] === undefined)
+    await layDatabase(dataDirectory);
   const platform = await start({
     ...given,
     ...(disk

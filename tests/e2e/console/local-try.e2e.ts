@@ -8,13 +8,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import type { Browser, Route } from "playwright-core";
+import type { Route } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLocalServer } from "../../support/local-server.ts";
 import type { LocalServer } from "../../support/local-server.ts";
 import { createProject } from "../../support/world.ts";
 import { findBarriers, findCutText } from "./support/axe.ts";
-import { launchBrowser, WIDTHS } from "./support/browser.ts";
+import { WIDTHS } from "./support/browser.ts";
 import { openVisit } from "./support/open-console.ts";
 import type { Visit } from "./support/open-console.ts";
 
@@ -56,24 +56,22 @@ const UNTYPED = 'def run(data):\n    return {"was": data}\n';
 let folder: string;
 let project: string;
 let server: LocalServer;
-let browser: Browser;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "platform-try-"));
   project = await createProject(join(folder, "numbered"), "numbered", PROGRAM, {
     "input/data.json": `{"number": ${DIGITS}}`,
   });
-  [server, browser] = await Promise.all([startLocalServer(project), launchBrowser()]);
+  server = await startLocalServer(project);
 });
 afterAll(async () => {
-  await browser?.close();
   await server?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
 /** A new window on the page, with what was read of the project. */
-async function openPage(options: Parameters<typeof openVisit>[2] = {}): Promise<Visit> {
-  const visit = await openVisit(browser, server.url, options);
+async function openPage(options: Parameters<typeof openVisit>[1] = {}): Promise<Visit> {
+  const visit = await openVisit(server.url, options);
   await visit.page.goto(server.tryUrl);
   await visit.page.getByRole("heading", { level: 1, name: "Try numbered" }).waitFor();
   return visit;
@@ -187,7 +185,7 @@ test("a result that is too large to be shown is downloaded, with all that the se
 
 test("a server that refuses says why, and one that is away is waited for: the page goes on without a reload", async () => {
   const first = await startLocalServer(project, "--fault", "429@100%");
-  const { page, complaints } = await openVisit(browser, first.url);
+  const { page, complaints } = await openVisit(first.url);
   await page.goto(first.tryUrl);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByRole("alert").getByText("RATE_LIMITED").waitFor();
@@ -275,7 +273,7 @@ test("a page of another origin starts nothing, reads nothing, and shows the page
     response.writeHead(200, { "content-type": "text/html" }).end("<h1>other</h1>"),
   ).listen(0, "127.0.0.1");
   await once(other, "listening");
-  const { context, page } = await openVisit(browser, server.url);
+  const { context, page } = await openVisit(server.url);
   try {
     await page.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
     const seen = await page.evaluate(async (url) => {

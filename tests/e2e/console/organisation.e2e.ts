@@ -257,7 +257,6 @@ async function pressEverything(pressed: Pressed, path: string): Promise<readonly
   const tabs = page.getByRole("main").getByRole("tablist").first().getByRole("tab");
   const count = await tabs.count();
   for (let index = 1; index < count; index++) {
-    await goTo(pressed, path);
     await tabs.nth(index).click();
     await settle();
     faults.push(...(await pressButtons(pressed)));
@@ -270,16 +269,18 @@ async function goTo({ page, settle }: Pressed, path: string): Promise<void> {
   await settle();
 }
 
-/** Of the page as it is now, and as it is opened again where a button has led elsewhere. */
+/** Of the page as it is now, and as it is opened again where a button has led elsewhere. Those of one name are of one kind: one is pressed. */
 async function pressButtons(pressed: Pressed): Promise<string[]> {
   const { page } = pressed;
   const path = page.url();
   const faults: string[] = [];
   const buttons = page.locator("main button:not([role=tab]):visible");
+  const known = new Set<string>();
   for (let index = 0; index < (await buttons.count()); index++) {
     const button = buttons.nth(index);
     const name = (await button.getAttribute("aria-label")) ?? (await button.textContent()) ?? "";
-    if (await button.isDisabled()) continue;
+    if (known.has(name) || (await button.isDisabled())) continue;
+    known.add(name);
     if ((await button.getAttribute("aria-disabled")) === "true") {
       await button.focus();
       const why = await page.getByRole("tooltip").last().textContent();
@@ -303,10 +304,11 @@ async function pressButtons(pressed: Pressed): Promise<string[]> {
   return faults;
 }
 
-/** A menu is over the page until it has gone, and takes the key only once it is open. */
+/** A menu is over the page until it has gone, and takes the key only once it has the focus. */
 async function closeMenu(page: Page): Promise<void> {
   const menu = page.getByRole("menu");
   await menu.waitFor();
+  await expect.poll(() => menu.evaluate((one) => one.contains(document.activeElement))).toBe(true);
   await page.keyboard.press("Escape");
   await menu.waitFor({ state: "hidden" });
 }

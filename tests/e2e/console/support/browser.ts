@@ -17,20 +17,35 @@ export interface ProfileOptions {
   readonly scheme?: "light" | "dark";
 }
 
-/** @throws Error where there is no browser: such a machine leaves these stories out (vitest.config.ts) */
-export async function launchBrowser(): Promise<Browser> {
+let launched: Promise<Browser> | undefined;
+
+/**
+ * The browser of this process, which ends with it: files of stories share processes (vitest.config.ts), and have profiles of their own.
+ * A machine without one leaves these stories out.
+ */
+export function provideBrowser(): Promise<Browser> {
+  launched ??= launchBrowser();
+  return launched;
+}
+
+async function launchBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error("there is no Chromium: sh tools/install-chromium.sh");
   // In a container there is no second sandbox for root to set up.
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  const browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  });
+  browser.on("disconnected", () => (launched = undefined));
+  return browser;
 }
 
-/** A new profile; `origin` is that of the pages. */
+/** A new profile; `origin` is that of the pages. @throws Error where there is no browser */
 export async function openProfile(
-  browser: Browser,
   origin: string,
   { as = null, width = WIDTHS.wide, scheme = "light" }: ProfileOptions = {},
 ): Promise<BrowserContext> {
+  const browser = await provideBrowser();
   const context = await browser.newContext({
     baseURL: origin,
     viewport: { width, height: 900 },

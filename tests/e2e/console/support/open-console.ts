@@ -1,19 +1,18 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { onTestFailed } from "vitest";
+import type { BrowserContext, Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 import { REPOSITORY } from "../../../../tools/platform-process.ts";
 import { createWorld } from "../../../support/world.ts";
 import type { World, WorldOptions } from "../../../support/world.ts";
-import { launchBrowser, openProfile } from "./browser.ts";
+import { openProfile } from "./browser.ts";
 import type { ProfileOptions } from "./browser.ts";
 
 /** Pictures of what a failed story saw last. */
 const FAILURES = join(REPOSITORY, ".cache/console-failures");
 
-/** A platform and a browser, for all stories of one file. */
+/** A platform for all stories of one file. */
 export interface ConsoleWorld extends World {
-  readonly browser: Browser;
   /** A new profile of the browser, of the first login unless it says of whom. */
   readonly visit: (options?: ProfileOptions) => Promise<Visit>;
   /** An organisation of its own for one story; the first login is its owner. */
@@ -30,36 +29,31 @@ export interface Visit {
   readonly complaints: readonly string[];
 }
 
-/** @throws Error as `launchBrowser` */
 export async function openConsole(options: WorldOptions = {}): Promise<ConsoleWorld> {
-  const [world, browser] = await Promise.all([createWorld(options), launchBrowser()]);
+  const world = await createWorld(options);
   return {
     ...world,
-    browser,
-    visit: ({ as = world.login, ...visit } = {}) =>
-      openVisit(browser, world.platform.apiUrl, { as, ...visit }),
+    visit: ({ as = world.login, ...visit } = {}) => openVisit(world.platform.apiUrl, { as, ...visit }),
     createOrganisation: async (name) => {
       const { body } = await world.api<{ id: string; slug: string }>("POST", "/organizations", { name });
       return body;
     },
-    close: async () => {
-      await browser.close();
-      await world.close();
-    },
   };
 }
 
-/** A new profile of the browser, whose complaints are noted; `origin` is that of the pages, and nobody is signed in unless `as` says who. */
-export async function openVisit(
-  browser: Browser,
-  origin: string,
-  options: ProfileOptions = {},
-): Promise<Visit> {
-  const context = await openProfile(browser, origin, options);
+/**
+ * A new profile of the browser, whose complaints are noted, for one story: pages that stay open go on asking. `origin` is that of the pages,
+ * and nobody is signed in unless `as` says who.
+ */
+export async function openVisit(origin: string, options: ProfileOptions = {}): Promise<Visit> {
+  const context = await openProfile(origin, options);
   const complaints: string[] = [];
   const page = await context.newPage();
   collectComplaints(page, origin, complaints);
-  onTestFailed(() => savePicture(page));
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === "fail") await savePicture(page);
+    await context.close();
+  });
   return {
     context,
     page,

@@ -11,6 +11,7 @@ export interface Route {
 
 interface Router {
   readonly routesByPath: Readonly<Record<string, { readonly id: string }>>;
+  readonly history: { readonly push: (path: string) => void };
 }
 
 /** All routes that the built console has: TanStack Router leaves itself in the page. */
@@ -22,6 +23,11 @@ export async function listRoutes(page: Page): Promise<readonly Route[]> {
   );
   // Routes that need a session are below `in` (app/routes/root.ts).
   return routes.map(({ pattern, id }) => ({ pattern, needsSession: id.startsWith("/in/") }));
+}
+
+/** Goes to another page without loading the console again. */
+export function goTo(page: Page, path: string): Promise<void> {
+  return page.evaluate((to) => (Reflect.get(globalThis, "__TSR_ROUTER__") as Router).history.push(to), path);
 }
 
 /** Paths of an organisation's pages with what is in the place of their parameters; those that need more name it in full. */
@@ -47,8 +53,8 @@ function describeSubjects(lab: Laboratory): Readonly<Record<string, readonly str
       (id) => `${provider}/executions/${id}`,
     ),
     "/o/$org/executions/compare": [
-      `${provider}/executions/compare`,
       `${provider}/executions/compare?a=${lab.succeeded}&b=${lab.alsoSucceeded}`,
+      `${provider}/executions/compare`,
     ],
     "/o/$org/executions": [
       `${provider}/executions`,

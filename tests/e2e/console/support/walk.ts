@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { env } from "node:process";
 import type { Locator, Page } from "playwright-core";
 import { findBarriers, findCutText } from "./axe.ts";
+import { goTo } from "./routes.ts";
 import { waitForFrames, waitUntilSettled, watchRequests } from "./settled.ts";
 
 /** A folder in which every page is kept as a picture (docs/development.md). */
@@ -14,7 +15,11 @@ const ENLARGED = { width: 320, height: 256 } as const;
 /** "Good" ends at 0.1 for visitors of the web; a tool that is used all day has to be calmer. */
 const MOST_SHIFT = 0.02;
 
-/** Whether all is judged in both schemes at both widths: otherwise pages wide in light and narrow in dark, and their tabs, dialogs and menus wide in light and at 400 %, on one page. */
+/**
+ * Whether all is judged in both schemes at both widths. Otherwise a route is opened by its address once, and judged wide in light and narrow
+ * in dark; what else it shows, which is reached without loading the console again, its tabs, dialogs and menus, once each, wide in light and
+ * at 400 %.
+ */
 const IS_FULL = env["PLATFORM_TEST_CONSOLE"] === "full";
 /** A full and an empty page of a route show what a tab or dialog can look like. */
 const MOST_LOOKS = IS_FULL ? 2 : 1;
@@ -34,6 +39,13 @@ export interface Findings {
 export interface Stop {
   readonly path: string;
   readonly pattern: string;
+}
+
+interface Look {
+  /** What is looked at; default: the page. */
+  readonly within?: string;
+  /** Whether another page of its route was looked at. */
+  readonly isAlike?: boolean;
 }
 
 /**
@@ -57,23 +69,21 @@ export class Walker {
   /** The page, each of its tabs, and all that opens over them. */
   async visit({ path, pattern }: Stop): Promise<void> {
     const page = this.#page;
-    await this.#open(path);
-    const { sum, moved } = await page.evaluate(() => globalThis.shifts);
-    if (sum > MOST_SHIFT)
-      this.#findings.shifted.push(`${path}: ${sum.toFixed(3)}, most of it by ${moved.join(", ")}`);
+    const isAlike = !IS_FULL && this.#isSeen(`route ${pattern}`);
+    await (isAlike ? this.#goTo(path) : this.#load(path));
     const { pathname } = new URL(page.url());
     if (pathname !== path.replace(/\?.*/u, "")) {
       this.#findings.leading.push(`${path} leads to ${pathname}`);
       return;
     }
-    await this.#look(path);
+    await this.#look(path, { isAlike });
     await this.#openEach(path, pattern, page.getByRole("main"));
     const tabs = page.getByRole("main").getByRole("tablist").first().getByRole("tab");
     for (const name of (await tabs.allTextContents()).slice(1)) {
       if (this.#isSeen(`${pattern} ${name}`)) continue;
       await tabs.filter({ hasText: name }).first().click();
       await this.#settle();
-      await this.#look(`${path} ${name}`, "main");
+      await this.#look(`${path} ${name}`, { within: "main" });
       await this.#openEach(path, pattern, page.getByRole("main"));
     }
   }
@@ -81,7 +91,7 @@ export class Walker {
   /** Header, palette, keys and drawer. */
   async lookAtShell(path: string): Promise<void> {
     const page = this.#page;
-    await this.#open(path);
+    await this.#load(path);
     await this.#openEach(path, "the header", page.getByRole("banner"));
     for (const [name, key] of [
       ["palette", "Control+k"],
@@ -97,16 +107,25 @@ export class Walker {
     this.#note("cut", `${path} drawer`, await findCutText(page));
   }
 
-  async #open(path: string): Promise<void> {
-    await this.#page.setViewportSize(WIDE);
+  /** By its address. */
+  async #load(path: string): Promise<void> {
     await this.#page.goto(path);
+    await this.#settle();
+    const { sum, moved } = await this.#page.evaluate(() => globalThis.shifts);
+    if (sum > MOST_SHIFT)
+      this.#findings.shifted.push(`${path}: ${sum.toFixed(3)}, most of it by ${moved.join(", ")}`);
+  }
+
+  /** From the page that is open, as links do. */
+  async #goTo(path: string): Promise<void> {
+    await goTo(this.#page, path);
     await this.#settle();
   }
 
-  /** Dialogs and menus, each once a route. */
+  /** Dialogs and menus that were not looked at before. */
   async #openEach(path: string, pattern: string, where: Locator): Promise<void> {
     for (const { name, role, place } of await listOpeners(where)) {
-      if (this.#isSeen(`${pattern} ${name} ${role}`)) continue;
+      if (this.#isSeen(IS_FULL ? `${pattern} ${name} ${role}` : `${name} ${role}`)) continue;
       // What ends while one looks takes its buttons away.
       const same = (await listOpeners(where)).filter((one) => one.name === name && one.role === role);
       const opener = same.find((one) => one.place === place) ?? same[0];
@@ -127,13 +146,13 @@ export class Walker {
     await overlay.waitFor();
     await this.#settle();
     const role = (await overlay.getAttribute("role")) ?? "dialog";
-    await this.#look(where, `[role=${role}]`);
+    await this.#look(where, { within: `[role=${role}]` });
     await this.#page.keyboard.press("Escape");
     await overlay.waitFor({ state: "hidden" });
   }
 
   /** Wide and light, wide and dark, narrow and dark, narrow and light, and at 400 %. What the scheme changes is contrast alone. */
-  async #look(where: string, within?: string): Promise<void> {
+  async #look(where: string, { within, isAlike = false }: Look): Promise<void> {
     const page = this.#page;
     const all = within === undefined ? {} : { within };
     await this.#judge(where, "wide, light", all);
@@ -141,7 +160,7 @@ export class Walker {
     const names = await listControls(page, within ?? "main");
     await page.emulateMedia({ colorScheme: "dark" });
     if (IS_FULL) await this.#judge(where, "wide, dark", { ...all, only: "contrast" });
-    if (IS_FULL || within === undefined) {
+    if (IS_FULL || (within === undefined && !isAlike)) {
       await this.#resize(NARROW);
       await this.#judge(where, "narrow, dark", all);
       this.#note("cut", `${where} (narrow)`, await findCutText(page));
