@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { env } from "node:process";
+import process, { env } from "node:process";
 import { promisify } from "node:util";
 import { SILENT } from "@platform/engine/testing/silent-logger";
 import { startEmbeddedPostgres } from "../../packages/platform/src/postgres/supervisor.ts";
@@ -11,7 +11,7 @@ import { createMaintenanceDatabase, prepareDatabase } from "../../packages/platf
 /*
  * Platforms of stories begin with a copy of a database that has the schema and nothing in it: making it takes as much of a processor
  * as all else that a first start does, and a test run starts more than a hundred. First starts without it are those of the demo, of
- * `npm start`, and of all that runs as another user.
+ * `npm start`, of what runs as another user, on a small disk or on a database of its own, and of benchmarks.
  */
 
 /** Where this test run has it. */
@@ -21,16 +21,35 @@ const PREPARED = "PLATFORM_TEST_PREPARED";
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (env[PREPARED] !== undefined) return undefined;
   const root = await mkdtemp(join(tmpdir(), "platform-prepared-"));
-  // Root runs the server as somebody else, who must be able to enter.
-  await chmod(root, 0o755);
-  const directory = join(root, "postgres");
-  env[PREPARED] = directory;
-  const postgres = await startEmbeddedPostgres({ directory, logger: SILENT });
+  const remove = async () => {
+    delete env[PREPARED];
+    await rm(root, { recursive: true, force: true });
+  };
+  try {
+    // Root runs the server as somebody else, who must be able to enter.
+    await chmod(root, 0o755);
+    env[PREPARED] = await prepare(join(root, "postgres"));
+    return remove;
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function prepare(directory: string): Promise<string> {
+  const postgres = await startEmbeddedPostgres({
+    directory,
+    logger: SILENT,
+    atExit: (stopNow) => void process.once("exit", stopNow),
+  });
   const database = createMaintenanceDatabase(postgres.connection, { logger: SILENT });
-  await prepareDatabase(database, { logger: SILENT, retentionDays: 30 });
-  await database.close();
-  await postgres.stop();
-  return () => rm(root, { recursive: true, force: true });
+  try {
+    await prepareDatabase(database, { logger: SILENT, retentionDays: 30 });
+  } finally {
+    await database.close();
+    await postgres.stop();
+  }
+  return directory;
 }
 
 /** The data directory of a platform that has not run yet. Its files keep their owners: this process and the platform are the same user's. */

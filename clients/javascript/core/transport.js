@@ -16,6 +16,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/u;
 
+const PERMANENT = /CERT|CRL|^UNABLE_TO_|^INVALID_(?:CA|PURPOSE)$|^PATH_LENGTH|^HOSTNAME_MISMATCH$/u;
+
 /** Longest time without a byte of an answer that the server does not delay. */
 export const ANSWER_MS = 60 * SECOND;
 
@@ -159,7 +161,7 @@ async function sendOnce(url, request, { answerMs, wholeMs }) {
  * https://nodejs.org/api/tls.html#x509-certificate-error-codes.
  */
 function chooseRest(error) {
-  return /CERT|UNABLE_TO_VERIFY/u.test(error?.cause?.code ?? "") ? Infinity : null;
+  return PERMANENT.test(error?.cause?.code ?? error?.code ?? "") ? Infinity : null;
 }
 
 /** fetch says "fetch failed", and its cause why. */
