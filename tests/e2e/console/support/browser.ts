@@ -24,7 +24,10 @@ let launched: Promise<Browser> | undefined;
  * A machine without one leaves these stories out.
  */
 export function provideBrowser(): Promise<Browser> {
-  launched ??= launchBrowser();
+  launched ??= launchBrowser().catch((error: unknown) => {
+    launched = undefined;
+    throw error;
+  });
   return launched;
 }
 

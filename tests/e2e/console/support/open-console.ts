@@ -51,8 +51,11 @@ export async function openVisit(origin: string, options: ProfileOptions = {}): P
   const page = await context.newPage();
   collectComplaints(page, origin, complaints);
   onTestFinished(async ({ task }) => {
-    if (task.result?.state === "fail") await savePicture(page);
-    await context.close();
+    try {
+      if (task.result?.state === "fail") await savePicture(page);
+    } finally {
+      await context.close();
+    }
   });
   return {
     context,
