@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { expect } from "vitest";
 import type { Laboratory } from "./laboratory.ts";
 import type { Stop } from "./walk.ts";
 
@@ -12,6 +13,12 @@ export interface Route {
 interface Router {
   readonly routesByPath: Readonly<Record<string, { readonly id: string }>>;
   readonly history: { readonly push: (path: string) => void };
+  readonly state: {
+    readonly status: "idle" | "pending";
+    readonly location: { readonly href: string };
+    /** That of the page which is shown; missing: there is none yet. */
+    readonly resolvedLocation?: { readonly href: string };
+  };
 }
 
 /** All routes that the built console has: TanStack Router leaves itself in the page. */
@@ -25,9 +32,16 @@ export async function listRoutes(page: Page): Promise<readonly Route[]> {
   return routes.map(({ pattern, id }) => ({ pattern, needsSession: id.startsWith("/in/") }));
 }
 
-/** Goes to another page without loading the console again. */
-export function goTo(page: Page, path: string): Promise<void> {
-  return page.evaluate((to) => (Reflect.get(globalThis, "__TSR_ROUTER__") as Router).history.push(to), path);
+/** Goes to another page without loading the console again, and waits until it takes the place of the one that is shown. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => (Reflect.get(globalThis, "__TSR_ROUTER__") as Router).history.push(to), path);
+  await expect.poll(() => page.evaluate(isShown)).toBe(true);
+}
+
+/** In the browser: whether the page of the address is the one that is shown. */
+function isShown(): boolean {
+  const { status, location, resolvedLocation } = (Reflect.get(globalThis, "__TSR_ROUTER__") as Router).state;
+  return status === "idle" && resolvedLocation?.href === location.href;
 }
 
 /** Paths of an organisation's pages with what is in the place of their parameters; those that need more name it in full. */

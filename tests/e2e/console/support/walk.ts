@@ -17,8 +17,8 @@ const MOST_SHIFT = 0.02;
 
 /**
  * Whether all is judged in both schemes at both widths. Otherwise a route is opened by its address once, and judged wide in light and narrow
- * in dark; what else it shows, which is reached without loading the console again, its tabs, dialogs and menus, once each, wide in light and
- * at 400 %.
+ * in dark; its other pages, which are reached without loading the console again, its tabs and dialogs, and each kind of menu, are judged wide
+ * in light and at 400 %.
  */
 const IS_FULL = env["PLATFORM_TEST_CONSOLE"] === "full";
 /** A full and an empty page of a route show what a tab or dialog can look like. */
@@ -58,7 +58,7 @@ export class Walker {
   readonly #seen: Map<string, number>;
   readonly #pending: ReadonlySet<unknown>;
 
-  /** @param seen how often each tab, dialog and menu was looked at, by all walkers */
+  /** @param seen how often each route, tab, dialog and menu was looked at, by all walkers */
   constructor(page: Page, findings: Findings, seen: Map<string, number>) {
     this.#page = page;
     this.#findings = findings;
@@ -70,7 +70,8 @@ export class Walker {
   async visit({ path, pattern }: Stop): Promise<void> {
     const page = this.#page;
     const isAlike = !IS_FULL && this.#isSeen(`route ${pattern}`);
-    await (isAlike ? this.#goTo(path) : this.#load(path));
+    const isBlank = page.url() === "about:blank";
+    await (isAlike && !isBlank ? this.#goTo(path) : this.#load(path));
     const { pathname } = new URL(page.url());
     if (pathname !== path.replace(/\?.*/u, "")) {
       this.#findings.leading.push(`${path} leads to ${pathname}`);
@@ -125,7 +126,8 @@ export class Walker {
   /** Dialogs and menus that were not looked at before. */
   async #openEach(path: string, pattern: string, where: Locator): Promise<void> {
     for (const { name, role, place } of await listOpeners(where)) {
-      if (this.#isSeen(IS_FULL ? `${pattern} ${name} ${role}` : `${name} ${role}`)) continue;
+      // Menus of one name have the same form wherever they are.
+      if (this.#isSeen(IS_FULL || role === "dialog" ? `${pattern} ${name} ${role}` : name)) continue;
       // What ends while one looks takes its buttons away.
       const same = (await listOpeners(where)).filter((one) => one.name === name && one.role === role);
       const opener = same.find((one) => one.place === place) ?? same[0];
@@ -135,7 +137,7 @@ export class Walker {
     }
   }
 
-  /** Whether a tab, dialog or menu was looked at on so many pages of its route; from now on it counts as one more. */
+  /** Whether a route, tab, dialog or menu was looked at on so many pages; from now on it counts as one more. */
   #isSeen(what: string): boolean {
     const times = this.#seen.get(what) ?? 0;
     this.#seen.set(what, times + 1);
