@@ -18,7 +18,7 @@ const MOST_SHIFT = 0.02;
 /**
  * Whether all is judged in both schemes at both widths. Otherwise a route is opened by its address once, and judged wide in light and narrow
  * in dark; its other pages, which are reached without loading the console again, its tabs and dialogs, and each kind of menu, are judged wide
- * in light and at 400 %.
+ * in light and at 400 %. That nothing of a page is cut is looked at in all three widths.
  */
 const IS_FULL = env["PLATFORM_TEST_CONSOLE"] === "full";
 /** A full and an empty page of a route show what a tab or dialog can look like. */
@@ -162,9 +162,9 @@ export class Walker {
     const names = await listControls(page, within ?? "main");
     await page.emulateMedia({ colorScheme: "dark" });
     if (IS_FULL) await this.#judge(where, "wide, dark", { ...all, only: "contrast" });
-    if (IS_FULL || (within === undefined && !isAlike)) {
+    if (IS_FULL || within === undefined) {
       await this.#resize(NARROW);
-      await this.#judge(where, "narrow, dark", all);
+      if (!isAlike) await this.#judge(where, "narrow, dark", all);
       this.#note("cut", `${where} (narrow)`, await findCutText(page));
     }
     await page.emulateMedia({ colorScheme: "light" });
