@@ -2,7 +2,14 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import { createSmallDisk, exhaustLog, fillDisk, findMountFault, freeDisk } from "../support/small-disk.ts";
+import {
+  createSmallDisk,
+  endDatabase,
+  exhaustLog,
+  fillDisk,
+  findMountFault,
+  freeDisk,
+} from "../support/small-disk.ts";
 import { createWorld } from "../support/world.ts";
 import type { Consumer, World } from "../support/world.ts";
 
@@ -112,13 +119,13 @@ test(
     // What ran when the disk filled up has the reserve to end on.
     expect((await consumer.finish(running.body.id, 25)).status).toBe("SUCCEEDED");
 
-    // The second takes what the reserve had given back. Without room for its log PostgreSQL ends, and cannot start there any more.
+    // The second takes what the reserve had given back. Without room for its log PostgreSQL ends.
     await fillDisk(pid, second);
     await expectRefusals(starts);
+    await exhaustLog(pid, dataDirectory);
     const readLogAfterward = async () => {
-      // A checkpoint may have removed a part of the log meanwhile.
       await fillDisk(pid, second);
-      await exhaustLog(pid, dataDirectory);
+      await endDatabase(pid, dataDirectory);
       return platform.readLog();
     };
     await expect

@@ -3,14 +3,19 @@ import { dirname, join } from "node:path";
 import { kill } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { PLATFORM_COMMAND, hasEnded, spawnPlatform, waitUntilReady } from "../platform-process.ts";
+import {
+  PLATFORM_COMMAND,
+  findFreePort,
+  hasEnded,
+  spawnPlatform,
+  waitUntilReady,
+} from "../platform-process.ts";
 import type { Login, PlatformProcess, StartOptions } from "../platform-process.ts";
 import { createFaultyDatabase } from "./database.ts";
 import type { FaultyDatabase } from "./database.ts";
 import { createExitList } from "./exits.ts";
 import type { Exit } from "./exits.ts";
 import type { Network, Way } from "./network.ts";
-import { findLastingPort } from "./ports.ts";
 import { LEASE_SECONDS, MEMBERS } from "./schedule.ts";
 import type { Member } from "./schedule.ts";
 import { within } from "./bounded-wait.ts";
@@ -129,7 +134,7 @@ interface Parts {
 
 async function createShips(options: FleetOptions): Promise<Readonly<Record<Member, Ship>>> {
   const ports = await Promise.all(
-    MEMBERS.map(async () => [await findLastingPort(), await findLastingPort()] as const),
+    MEMBERS.map(async () => [await findFreePort(), await findFreePort()] as const),
   );
   const [gatewayPort = 0] = ports[MEMBERS.indexOf("gateway-1")] ?? [];
   const settings = {

@@ -7,7 +7,7 @@ import type { Done } from "./campaign.ts";
 import { createFleet } from "./fleet.ts";
 import { describeFault } from "./nemesis.ts";
 import { createCableNetwork, createProxyNetwork } from "./network.ts";
-import { findLastingPort } from "./ports.ts";
+import { findFreePort } from "../platform-process.ts";
 import type { Report } from "./report.ts";
 import { getHistories, getReportFile } from "./wish.ts";
 import type { Wish } from "./wish.ts";
@@ -26,7 +26,7 @@ export async function runPart(wish: Wish, directory: string, isAlone: boolean): 
   const dataDirectory = join(directory, "data");
   await mkdir(dataDirectory);
   if (isAlone) execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK},mode=0755`, "tmpfs", dataDirectory]);
-  const databasePort = await findLastingPort();
+  const databasePort = await findFreePort();
   const network = isAlone ? await createCableNetwork(databasePort) : createProxyNetwork(databasePort);
   say(
     `seed ${wish.seed}, ${wish.schedules} schedules from ${wish.first}; ${network.describe()}; ${isAlone ? "a small disk" : "no small disk, which only root may mount"}`,
