@@ -38,7 +38,7 @@ test("a personal access token is made with the scopes that were chosen, and refu
 
 test("a session that is ended from another browser is thrown out by itself, within seconds", async () => {
   const { slug } = await world.createOrganisation("Watched");
-  const other = await world.visit();
+  const other = await world.visit({ isAlone: true });
   await other.open(`/o/${slug}`);
   await other.page.getByText("First steps").waitFor();
   const { page, open, complaints } = await world.visit();

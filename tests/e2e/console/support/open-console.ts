@@ -30,7 +30,9 @@ export interface Visit {
 }
 
 export async function openConsole(options: WorldOptions = {}): Promise<ConsoleWorld> {
-  const world = await createWorld(options);
+  // What runs at the end of a file is awaited by nobody.
+  const flags = ["--drain-seconds", "1", ...(options.flags ?? [])];
+  const world = await createWorld({ ...options, flags });
   return {
     ...world,
     visit: ({ as = world.login, ...visit } = {}) => openVisit(world.platform.apiUrl, { as, ...visit }),

@@ -71,6 +71,8 @@ export class Walker {
     const page = this.#page;
     const isAlike = !IS_FULL && this.#isSeen(`route ${pattern}`);
     const isBlank = page.url() === "about:blank";
+    // What comes to lie under the mouse would open what it says of itself.
+    await page.mouse.move(0, 0);
     await (isAlike && !isBlank ? this.#goTo(path) : this.#load(path));
     const { pathname } = new URL(page.url());
     if (pathname !== path.replace(/\?.*/u, "")) {
