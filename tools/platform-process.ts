@@ -149,16 +149,17 @@ async function isReady(url: string): Promise<boolean> {
 
 /**
  * Ports that systems give neither to connections nor to listeners that ask for any (ip_local_port_range): none is taken between
- * its choice and its use, which is a second later. Workers of one test run choose from shares of them.
+ * its choice and its use, which is a second later. Workers of one test run, and fleets of a fault campaign, choose from shares of them.
  */
 const PORTS = { first: 10_000, shares: 8, inShare: 2_500 };
+const SHARE = "PLATFORM_TEST_PORT_SHARE";
 /** What this process has chosen; who is to listen there may not do so yet. */
 const chosen = new Set<number>();
 
 /** A port that is free, and chosen by no other caller in this test run; the wanted one if it is free. */
 export async function findFreePort(wanted?: number): Promise<number> {
   if (wanted !== undefined && (await isFree(wanted))) return wanted;
-  const share = Number(env["VITEST_POOL_ID"] ?? 0) % PORTS.shares;
+  const share = getShare();
   for (;;) {
     if (chosen.size >= PORTS.inShare) throw new Error("this process has chosen all of its ports");
     const port = PORTS.first + share * PORTS.inShare + randomInt(PORTS.inShare);
@@ -166,6 +167,15 @@ export async function findFreePort(wanted?: number): Promise<number> {
     chosen.add(port);
     if (await isFree(port)) return port;
   }
+}
+
+function getShare(): number {
+  return Number(env[SHARE] ?? env["VITEST_POOL_ID"] ?? 0) % PORTS.shares;
+}
+
+/** The environment of a process that is to choose from the share so many behind that of this one. */
+export function shiftPorts(by: number): Readonly<Record<string, string>> {
+  return { [SHARE]: String(getShare() + by) };
 }
 
 async function isFree(port: number): Promise<boolean> {

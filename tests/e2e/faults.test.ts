@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { CONNECT, openLine } from "../support/line.ts";
-import { createWorld, killPostgres } from "../support/world.ts";
+import { killPostgres } from "../support/postmaster.ts";
+import { createWorld } from "../support/world.ts";
 import type { Consumer, World } from "../support/world.ts";
 import type { StatusRecord } from "../../tools/platform-client.ts";
 import { findFreePort } from "../../tools/platform-process.ts";

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CONNECT, openLine } from "../support/line.ts";
 import { ALL_IN_BUCKETS, HAS_S3_SERVER, nameBucket, startS3Server } from "../support/s3-store.ts";
 import type { S3Server } from "../support/s3-store.ts";
-import { createWorld, killPostgres } from "../support/world.ts";
+import { killPostgres } from "../support/postmaster.ts";
+import { createWorld } from "../support/world.ts";
 import type { Consumer, World } from "../support/world.ts";
 import type { PlatformProcess } from "../../tools/platform-process.ts";
 

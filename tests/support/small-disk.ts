@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { open, readFile, rm, statfs } from "node:fs/promises";
+import { open, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
-import { getegid, geteuid, kill } from "node:process";
+import { getegid, geteuid } from "node:process";
 import { Client } from "pg";
 
 /** A tmpfs that exists in a mount namespace of its own: nothing is left of it when the processes in there are gone. */
@@ -84,19 +84,4 @@ export async function exhaustLog(pid: number, dataDirectory: string): Promise<vo
     await client.end().catch(() => undefined);
   }
   throw new Error("the disk had room for all segments");
-}
-
-/**
- * Ends the embedded PostgreSQL, or its start. One that has recovered may have freed room for its next log, and run on a full disk again.
- * Does nothing while it is down.
- */
-export async function endDatabase(pid: number, dataDirectory: string): Promise<void> {
-  try {
-    const [postmaster] = (
-      await readFile(`/proc/${pid}/root${dataDirectory}/postgres/data/postmaster.pid`, "utf8")
-    ).split("\n");
-    if (Number(postmaster) > 0) kill(Number(postmaster), "SIGQUIT");
-  } catch {
-    // It has ended meanwhile.
-  }
 }

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { env, kill, stderr } from "node:process";
+import { env, stderr } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { fetchAccessToken, request, subscribe } from "../../tools/platform-client.ts";
 import type { Answer, StatusRecord, Subscription } from "../../tools/platform-client.ts";
@@ -184,21 +184,4 @@ export async function findProcesses(path: string): Promise<readonly string[]> {
     pids.map((name) => readFile(join("/proc", name, "cmdline"), "utf8").catch(() => "")),
   );
   return lines.map((line) => line.replaceAll("\0", " ")).filter((line) => line.includes(path));
-}
-
-/** kill -9 of the embedded PostgreSQL's postmaster and of all of its children. */
-export async function killPostgres(dataDirectory: string): Promise<void> {
-  const files = await readdir(join(dataDirectory, "postgres"), { recursive: true });
-  const file = files.find((path) => path.endsWith("postmaster.pid"));
-  if (file === undefined) throw new Error("there is no postmaster.pid");
-  const postmaster = Number((await readFile(join(dataDirectory, "postgres", file), "utf8")).split("\n")[0]);
-  const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, "utf8");
-  for (const pid of [postmaster, ...children.trim().split(" ").map(Number)]) {
-    try {
-      kill(pid, "SIGKILL");
-    } catch (error) {
-      // A child may be gone since the list was read.
-      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-    }
-  }
 }

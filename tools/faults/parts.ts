@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process, { argv, env, execPath, getuid, stderr } from "node:process";
+import { shiftPorts } from "../platform-process.ts";
 import { addUp } from "./report.ts";
 import type { Report } from "./report.ts";
 import { getReportFile, toArguments } from "./wish.ts";
@@ -15,6 +16,8 @@ export const PART_DIRECTORY = "FAULTS_PART";
 export const IS_ALONE = "FAULTS_NAMESPACES";
 /** What a campaign that is stopped loses is at most the schedules of a part for each platform. */
 const PART = 50;
+/** Of ports, from one fleet to the next: those between are of the workers of a test run. */
+const SHARES_BETWEEN = 4;
 const SECOND = 1_000;
 
 /**
@@ -63,7 +66,7 @@ export async function runParts(wish: Wish): Promise<Outcome> {
       waiting.length = 0;
       stopping.abort();
     });
-  const work = async () => {
+  const work = async (fleet: number) => {
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
       const before = wish.isResumed ? await readReport(part) : null;
       if (before !== null && before.schedules === part.schedules) {
@@ -73,14 +76,14 @@ export async function runParts(wish: Wish): Promise<Outcome> {
       const spent = Math.round((performance.now() - begunAt) / SECOND);
       if (wish.withinSeconds > 0 && spent >= wish.withinSeconds) return;
       const withinSeconds = wish.withinSeconds === 0 ? 0 : wish.withinSeconds - spent;
-      const place = { isJson: wish.isJson, hasNamespaces, signal: stopping.signal };
+      const place = { isJson: wish.isJson, hasNamespaces, fleet, signal: stopping.signal };
       const code = await runPart({ ...part, withinSeconds }, place);
       const report = code === 0 ? await readReport(part) : null;
       if (report === null) failures.push(`schedules from ${part.first}: exit status ${code}`);
       else reports.push(report);
     }
   };
-  await Promise.all(Array.from({ length: wish.fleets }, work));
+  await Promise.all(Array.from({ length: wish.fleets }, (_, fleet) => work(fleet)));
   return { report: addUp(reports), failures };
 }
 
@@ -96,12 +99,14 @@ async function readReport(part: Wish): Promise<Report | null> {
 interface Place {
   readonly isJson: boolean;
   readonly hasNamespaces: boolean;
+  /** Which of those that run at the same time, from 0. */
+  readonly fleet: number;
   /** Aborted when this process is to stop. */
   readonly signal: AbortSignal;
 }
 
 /** Runs this program once more, for one part. Returns its exit status. */
-async function runPart(part: Wish, { isJson, hasNamespaces, signal }: Place): Promise<number> {
+async function runPart(part: Wish, { isJson, hasNamespaces, fleet, signal }: Place): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), "faults-"));
   await chmod(directory, 0o755);
   await rm(getReportFile(part), { force: true });
@@ -111,7 +116,12 @@ async function runPart(part: Wish, { isJson, hasNamespaces, signal }: Place): Pr
     : command;
   const child = spawn(file, words, {
     stdio: ["ignore", isJson ? stderr : "inherit", "inherit"],
-    env: { ...env, [PART_DIRECTORY]: directory, ...(hasNamespaces ? { [IS_ALONE]: "yes" } : {}) },
+    env: {
+      ...env,
+      ...shiftPorts(SHARES_BETWEEN * fleet),
+      [PART_DIRECTORY]: directory,
+      ...(hasNamespaces ? { [IS_ALONE]: "yes" } : {}),
+    },
   });
   // "unshare" waits for its program, deaf to SIGTERM; with it everything in its namespaces ends.
   const stop = () => void child.kill(hasNamespaces ? "SIGKILL" : "SIGTERM");

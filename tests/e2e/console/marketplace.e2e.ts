@@ -47,7 +47,7 @@ beforeAll(async () => {
         summary: "Sums of numbers",
         tags: ["numbers"],
         contact: "a@b.example",
-        exampleInput: { data: { a: 1, b: 2 } },
+        exampleInput: { data: { a: 3, b: 4 } },
       },
     ],
     ["POST", "/publish", { scope: "marketplace" }],

@@ -1,5 +1,6 @@
 import { readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { runOk } from "../../clients/tools.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
@@ -54,7 +55,10 @@ test("a ZIP file of platform compress becomes a live version, with its build log
   // Whoever presses twice creates one service, and is not told of a conflict.
   await page.getByRole("button", { name: /^Upload/u }).dblclick();
   await page.getByRole("heading", { level: 1, name: "adding 1.0.0" }).waitFor();
-  await page.getByRole("log", { name: "Log of the build" }).waitFor();
+  await page
+    .getByRole("log", { name: "Log of the build" })
+    .getByText("Creating an environment of Python")
+    .waitFor();
   await page.getByText("Live: it accepts executions").waitFor();
   await page.getByRole("tab", { name: "Input and result" }).click();
   await page.getByRole("region", { name: "Result" }).getByText("integer").waitFor();
@@ -185,6 +189,10 @@ test("a refusal of a part that has no field of its own is shown, and what is no 
 test("an archive without platform.json is refused before anything is sent, and a broken build says why", async () => {
   const { slug } = await world.createOrganisation("Failing");
   const { page, open } = await world.visit();
+  const sent: string[] = [];
+  page.on("request", (one) => {
+    if (one.method() !== "GET") sent.push(`${one.method()} ${one.url()}`);
+  });
   await open(`/o/${slug}/services/new`);
   const input = page.getByLabel("ZIP file of the project");
   await input.setInputFiles({
@@ -204,6 +212,11 @@ test("an archive without platform.json is refused before anything is sent, and a
   await truncate(large, configuration.limits.archiveBytes + 1);
   await input.setInputFiles(large);
   await page.getByText("; the platform takes 256 MB at most.").waitFor();
+  const project = await world.createProject("nameless", PROGRAM);
+  await runOk(["python3", "-m", "zipfile", "-c", "nameless.zip", "src"], { cwd: project });
+  await input.setInputFiles(join(project, "nameless.zip"));
+  await page.getByRole("alert").getByText("There is no platform.json at the top of the archive.").waitFor();
+  expect(sent).toEqual([]);
 
   const archive = await compress("broken", { "requirements.txt": "no-such-package-of-anybody==1.0\n" });
   await input.setInputFiles({ name: "b.zip", mimeType: "application/zip", buffer: await readFile(archive) });

@@ -13,8 +13,8 @@ export const WIDTHS = { wide: 1280, narrow: 375 } as const;
 export interface ProfileOptions {
   /** Default: nobody is signed in. */
   readonly as?: { readonly email: string; readonly password: string } | null;
-  /** Whether the session is a new one; default: that of another profile of the same user, if it has not ended. */
-  readonly isAlone?: boolean;
+  /** Default: the session that another profile of the same user has begun, if it has not ended. */
+  readonly hasOwnSession?: boolean;
   readonly width?: number;
   readonly scheme?: "light" | "dark";
 }
@@ -48,7 +48,7 @@ async function launchBrowser(): Promise<Browser> {
 /** A new profile; `origin` is that of the pages. @throws Error where there is no browser */
 export async function openProfile(
   origin: string,
-  { as = null, isAlone = false, width = WIDTHS.wide, scheme = "light" }: ProfileOptions = {},
+  { as = null, hasOwnSession = false, width = WIDTHS.wide, scheme = "light" }: ProfileOptions = {},
 ): Promise<BrowserContext> {
   const browser = await provideBrowser();
   const context = await browser.newContext({
@@ -62,32 +62,33 @@ export async function openProfile(
     permissions: ["clipboard-read", "clipboard-write"],
   });
   context.setDefaultTimeout(PATIENCE_MS);
-  if (as === null || (!isAlone && (await takeSession(context, origin, as)))) return context;
+  if (as === null || (!hasOwnSession && (await takeSession(context, origin, as)))) return context;
   await signIn(context, origin, as);
-  if (!isAlone) sessions.set(`${as.email} ${origin}`, await context.cookies());
+  if (!hasOwnSession) sessions.set(toKey(origin, as), await context.cookies());
   return context;
 }
 
 type User = NonNullable<ProfileOptions["as"]>;
 type Cookies = Awaited<ReturnType<BrowserContext["cookies"]>>;
 
-/** Sessions by platform and user: to check a password takes a third of a second of a processor. */
+/** Sessions by platform and user: to check a password takes 0.4 s of a processor. */
 const sessions = new Map<string, Cookies>();
+const toKey = (origin: string, { email, password }: User) => JSON.stringify([origin, email, password]);
 const HEADERS = { "x-requested-by": "console" };
 
 /** Whether there is one that has not ended. */
-async function takeSession(context: BrowserContext, apiUrl: string, { email }: User): Promise<boolean> {
-  const cookies = sessions.get(`${email} ${apiUrl}`);
+async function takeSession(context: BrowserContext, origin: string, user: User): Promise<boolean> {
+  const cookies = sessions.get(toKey(origin, user));
   if (cookies === undefined) return false;
   await context.addCookies(cookies);
-  if ((await context.request.get(`${apiUrl}/api/me`, { headers: HEADERS })).ok()) return true;
+  if ((await context.request.get(`${origin}/api/me`, { headers: HEADERS })).ok()) return true;
   await context.clearCookies();
   return false;
 }
 
-async function signIn(context: BrowserContext, apiUrl: string, { email, password }: User): Promise<void> {
-  const answer = await context.request.post(`${apiUrl}/api/session`, {
-    headers: { ...HEADERS, origin: apiUrl },
+async function signIn(context: BrowserContext, origin: string, { email, password }: User): Promise<void> {
+  const answer = await context.request.post(`${origin}/api/session`, {
+    headers: { ...HEADERS, origin },
     data: { email, password },
   });
   if (!answer.ok()) throw new Error(`signing in was answered ${answer.status()}: ${await answer.text()}`);

@@ -159,7 +159,8 @@ async function runJobs(provider: Call, serviceKey: string) {
     "1.0.0",
   );
   const failed = await start({ data: createTour(0) });
-  const items = Array.from({ length: 8 }, (_, index) => ({
+  // More than a page of a list.
+  const items = Array.from({ length: 20 }, (_, index) => ({
     data: createTour(index === 5 ? 0 : 1 + (index % MOST_STOPS)),
     params: { speed_kmh: 40 + index },
   }));
