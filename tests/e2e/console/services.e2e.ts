@@ -55,10 +55,7 @@ test("a ZIP file of platform compress becomes a live version, with its build log
   // Whoever presses twice creates one service, and is not told of a conflict.
   await page.getByRole("button", { name: /^Upload/u }).dblclick();
   await page.getByRole("heading", { level: 1, name: "adding 1.0.0" }).waitFor();
-  await page
-    .getByRole("log", { name: "Log of the build" })
-    .getByText("Creating an environment of Python")
-    .waitFor();
+  await page.getByRole("log", { name: "Log of the build" }).getByText("Building version 1.0.0").waitFor();
   await page.getByText("Live: it accepts executions").waitFor();
   await page.getByRole("tab", { name: "Input and result" }).click();
   await page.getByRole("region", { name: "Result" }).getByText("integer").waitFor();
