@@ -25,10 +25,10 @@ export function AccountMenu({ me }: { readonly me: Me }) {
       </Menu.Target>
       <Menu.Dropdown>
         <div style={{ padding: "6px 12px 8px" }}>
-          <Text fw={600} fz="sm" truncate>
+          <Text fw={600} fz="sm" truncate title={me.name}>
             {me.name}
           </Text>
-          <Text c="dimmed" fz="sm" truncate>
+          <Text c="dimmed" fz="sm" truncate title={me.email}>
             {me.email}
           </Text>
         </div>

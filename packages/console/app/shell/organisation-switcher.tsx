@@ -51,7 +51,7 @@ export function OrganisationSwitcher({ current, all, onChoose }: OrganisationSwi
           onClick={() => combobox.toggleDropdown()}
           maw={260}
         >
-          <Text truncate inherit>
+          <Text truncate inherit title={current.name}>
             {current.name}
           </Text>
         </Button>
@@ -90,7 +90,7 @@ function Options({ shown, isSearching, currentId }: OptionsProps) {
     <Combobox.Options aria-label="Organisations" mah={320} style={{ overflowY: "auto" }}>
       {shown.map(({ id, slug, name, role }) => (
         <Combobox.Option key={id} value={slug} active={id === currentId}>
-          <Text fz="sm" truncate>
+          <Text fz="sm" truncate title={name}>
             {name}
           </Text>
           <Text fz="xs" c="dimmed">

@@ -46,14 +46,17 @@ function What({ of: { action, outcome, code, changes } }: { readonly of: AuditEv
         <span className="mono unbroken">{action}</span>
         {outcome === "refused" && <Badge title={code ?? ""}>Refused</Badge>}
       </Group>
-      {changes.map(({ field, before, after }) => (
-        <Text key={field} fz="xs" c="dimmed" lineClamp={3}>
-          {field}: {before === null ? "" : `${before} → `}
-          {after ?? "none"}
+      {changes.map((change) => (
+        <Text key={change.field} fz="xs" c="dimmed" lineClamp={3} title={describeChange(change)}>
+          {describeChange(change)}
         </Text>
       ))}
     </div>
   );
+}
+
+function describeChange({ field, before, after }: AuditEvent["changes"][number]): string {
+  return `${field}: ${before === null ? "" : `${before} → `}${after ?? "none"}`;
 }
 
 function Target({ of: { type, id } }: { readonly of: AuditEvent["target"] }) {

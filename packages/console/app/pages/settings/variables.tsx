@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Variable>[] = [
     id: "value",
     label: "Value",
     cell: ({ value }) => (
-      <Text fz="sm" className="mono" lineClamp={3} style={{ whiteSpace: "pre-wrap" }}>
+      <Text fz="sm" className="mono" lineClamp={3} title={value} style={{ whiteSpace: "pre-wrap" }}>
         {value}
       </Text>
     ),
