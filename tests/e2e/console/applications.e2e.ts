@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
-import { findBarriers, findCutText } from "./support/axe.ts";
+import { findBarriers, findCutText, judgeDialog } from "./support/axe.ts";
 import { inviteMember } from "./support/members.ts";
 import { WIDTHS } from "./support/browser.ts";
 import { openConsole } from "./support/open-console.ts";
@@ -77,6 +77,7 @@ test("an application is created, and its key's secret is shown once: not after a
   await dialog.waitFor();
   const [keyId = "", secret = ""] = await dialog.locator("dd .mono").allTextContents();
   expect(await fetchToken(keyId, secret)).toBe(200);
+  expect(await judgeDialog(page)).toEqual([]);
   // The names that the downloaded clients read (clients/python/platform_client/client.py).
   const file = page.waitForEvent("download");
   await dialog.getByRole("button", { name: "Download platform.env" }).click();

@@ -1,10 +1,11 @@
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
 import { install, runOk } from "../../clients/tools.ts";
 import { buildClient, needClient } from "../../support/client-package.ts";
+import { judgeDialog } from "./support/axe.ts";
+import { save } from "./support/downloads.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
@@ -78,12 +79,20 @@ test("another organisation finds the service, chooses a plan, then an applicatio
   await page.getByText("10 EUR a month + 0.0025 EUR an execution").waitFor();
   await page.getByRole("button", { name: "Subscribe", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
+  const found: string[] = [];
+  const judge = async () => found.push(...(await judgeDialog(page)));
   await dialog.getByRole("radio", { name: /^Paid/u }).check();
+  await judge();
   await dialog.getByRole("button", { name: "Next" }).click();
   await dialog.getByLabel("Name").fill("nightly");
+  await judge();
   await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByRole("button", { name: "Subscribe" }).waitFor();
+  await judge();
   await dialog.getByRole("button", { name: "Subscribe" }).click();
   await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
+  await judge();
+  expect(found).toEqual([]);
   const url = await dialog.locator(".mono").textContent();
   expect(url).toContain("/1.0.0/");
   await dialog.getByRole("link", { name: "Open the application" }).click();
@@ -190,15 +199,6 @@ async function subscribeIn(organization: string): Promise<Readonly<Record<string
   const key = await post<{ keyId: string; secret: string }>(`/applications/${applicationId}/access-keys`);
   await post("/subscriptions", { applicationId, serviceKey });
   return { PLATFORM_ACCESS_KEY_ID: key.keyId, PLATFORM_ACCESS_KEY_SECRET: key.secret };
-}
-
-/** The file that a button of the page brings. */
-async function save(page: Page, button: string): Promise<{ readonly name: string; readonly path: string }> {
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: button, exact: true }).click(),
-  ]);
-  return { name: download.suggestedFilename(), path: await download.path() };
 }
 
 test("a subscription has a page: it shows the URL of each version, changes its plan, is paused, and is removed; the program that it shows runs as it is copied", async () => {

@@ -30,13 +30,28 @@ interface CanProps {
 /** A button or link for who may use it. For others it stays, says why not, and does nothing: a hidden button cannot be asked for. */
 export function Can({ op, unless = null, children }: CanProps) {
   const refusal = useRefusal(op) ?? unless;
-  if (refusal === null) return children;
+  return refusal === null ? children : <Unless reason={refusal}>{children}</Unless>;
+}
+
+interface UnlessProps {
+  /** Why it is of no use now, a sentence; null: it is. */
+  readonly reason: string | null;
+  readonly children: ReactElement<Actionable>;
+}
+
+/** A button of a form that is of no use now says why. What has the attribute `disabled` cannot be come to by keys, and says nothing. */
+export function Unless({ reason, children }: UnlessProps) {
+  const isOfUse = reason === null;
   return (
-    <Tooltip label={refusal} events={{ hover: true, focus: true, touch: true }} multiline maw={320}>
-      {cloneElement(children, { onClick: stop, "aria-disabled": true, "data-disabled": true })}
+    <Tooltip label={reason} disabled={isOfUse} events={EVENTS} multiline maw={320}>
+      {isOfUse
+        ? children
+        : cloneElement(children, { onClick: stop, "aria-disabled": true, "data-disabled": true })}
     </Tooltip>
   );
 }
+
+const EVENTS = { hover: true, focus: true, touch: true } as const;
 
 function stop(event: MouseEvent): void {
   event.preventDefault();

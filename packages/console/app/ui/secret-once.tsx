@@ -1,5 +1,6 @@
 import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
+import { Unless } from "./can.tsx";
 import { CopyButton, CopyLine } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { saveText } from "./save.ts";
@@ -51,7 +52,7 @@ export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
         </dl>
         {file !== "" && (
           <Group gap="xs">
-            <CopyButton text={file} what="all as variables" label="Copy as variables" />
+            <CopyButton text={file} what="as variables" label="Copy as variables" />
             <Button variant="default" size="compact-sm" onClick={() => saveText("platform.env", file)}>
               Download platform.env
             </Button>
@@ -63,9 +64,9 @@ export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
           onChange={(event) => setIsStored(event.currentTarget.checked)}
         />
         <Group justify="flex-end">
-          <Button disabled={!isStored} onClick={close}>
-            Close
-          </Button>
+          <Unless reason={isStored ? null : "Say first that you have stored it."}>
+            <Button onClick={close}>Close</Button>
+          </Unless>
         </Group>
       </Stack>
     </Dialog>

@@ -1,6 +1,8 @@
 import axe from "axe-core";
 import type { RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
+import { WIDTHS } from "./browser.ts";
+import { waitForFrames } from "./settled.ts";
 
 /** WCAG 2.2 AA, and what axe holds for good practice. */
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -69,4 +71,22 @@ export function findCutText(page: Page): Promise<readonly string[]> {
     }
     return found;
   });
+}
+
+/** What is wrong with the dialog that is open, wide in light and narrow in dark; the page is then as it was. */
+export async function judgeDialog(page: Page): Promise<readonly string[]> {
+  const before = page.viewportSize();
+  const found: string[] = [];
+  for (const [width, colorScheme] of [
+    [WIDTHS.wide, "light"],
+    [WIDTHS.narrow, "dark"],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await waitForFrames(page);
+    found.push(...(await findBarriers(page, { within: "[role=dialog]" })), ...(await findCutText(page)));
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  if (before !== null) await page.setViewportSize(before);
+  return found;
 }
