@@ -1,5 +1,6 @@
 import { Button, Group, Text } from "@mantine/core";
 import type { AnswerOf } from "../api/client.ts";
+import { Unless } from "../ui/can.tsx";
 import { useSetSearch } from "../ui/dialog.tsx";
 import { formatCount } from "../util/units.ts";
 
@@ -24,12 +25,16 @@ export function Pager({ of: list, one = "job", many = "jobs" }: PagerProps) {
       </Text>
       {pages > 1 && (
         <Group gap="xs">
-          <Button size="xs" variant="default" disabled={page === 0} onClick={() => open(page - 1)}>
-            Newer
-          </Button>
-          <Button size="xs" variant="default" disabled={last} onClick={() => open(page + 1)}>
-            Older
-          </Button>
+          <Unless reason={page === 0 ? `These are the newest ${many}.` : null}>
+            <Button size="xs" variant="default" onClick={() => open(page - 1)}>
+              Newer
+            </Button>
+          </Unless>
+          <Unless reason={last ? `These are the oldest ${many}.` : null}>
+            <Button size="xs" variant="default" onClick={() => open(page + 1)}>
+              Older
+            </Button>
+          </Unless>
         </Group>
       )}
     </Group>

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { PoolFile } from "@platform/contract/platform-api/data-pools";
 import { q, useFetched } from "../api/queries.ts";
 import { useOrganisation } from "../api/scope.tsx";
+import { Unless } from "../ui/can.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { AppLink } from "../ui/link.tsx";
@@ -30,15 +31,16 @@ export function PickFile({ text, change, isReady }: PickFileProps) {
   const close = () => setIsOpen(false);
   return (
     <>
-      <Button
-        variant="default"
-        aria-haspopup="dialog"
-        disabled={!isReady}
-        onClick={() => setIsOpen(true)}
-        style={{ alignSelf: "flex-start" }}
-      >
-        Use a file of a data pool
-      </Button>
+      <Unless reason={isReady ? null : "The input has to be JSON before."}>
+        <Button
+          variant="default"
+          aria-haspopup="dialog"
+          onClick={() => setIsOpen(true)}
+          style={{ alignSelf: "flex-start" }}
+        >
+          Use a file of a data pool
+        </Button>
+      </Unless>
       <Dialog title="Use a file of a data pool" isOpen={isOpen} onClose={close}>
         {isOpen && (
           <ChoosePool

@@ -7,7 +7,7 @@ import { q, useFetched } from "../api/queries.ts";
 import { findBodyFault } from "../schema-form/find-body-fault.ts";
 import { InputEditor } from "../schema-form/input-editor.tsx";
 import type { Unfinished } from "../schema-form/schema-fields.tsx";
-import { Can } from "../ui/can.tsx";
+import { Can, Unless } from "../ui/can.tsx";
 import { Failure } from "../ui/failure.tsx";
 import type { Schema } from "../util/json-schema.ts";
 import { Elsewhere } from "./elsewhere.tsx";
@@ -39,6 +39,16 @@ interface TryFormProps {
   readonly explain?: (error: unknown) => ReactNode;
   /** What became of the last start, where it is shown beside the form. */
   readonly beside?: ReactNode;
+}
+
+/** Why an input is not sent; null: it is. */
+function explainHeld(fault: string | null, unfinished: Unfinished): string | null {
+  return fault ?? (unfinished.size > 0 ? "A field has a value that cannot be sent yet." : null);
+}
+
+/** Why there is nothing to take back; null: there is. */
+function explainUnchanged(text: string, example: string, unfinished: Unfinished): string | null {
+  return text === example && unfinished.size === 0 ? "The input is that of the example." : null;
 }
 
 /** The body of a start, sent digit by digit as it was typed, and the same start for elsewhere. */
@@ -73,19 +83,13 @@ export function TryForm({ start, first, example, inputSchema, onStarted, ...show
         <PickFile text={text} change={replace} isReady={fault === null} />
         {error !== null && fields.length === 0 && (show.explain?.(error) ?? <Failure error={error} />)}
         <Group justify="flex-end">
-          <Button
-            variant="default"
-            onClick={() => replace(example)}
-            disabled={text === example && unfinished.size === 0}
-          >
-            Example again
-          </Button>
-          <Can op={start.op} unless={start.unless}>
-            <Button
-              onClick={() => run(text)}
-              loading={start.isRunning}
-              disabled={fault !== null || unfinished.size > 0}
-            >
+          <Unless reason={explainUnchanged(text, example, unfinished)}>
+            <Button variant="default" onClick={() => replace(example)}>
+              Example again
+            </Button>
+          </Unless>
+          <Can op={start.op} unless={start.unless ?? explainHeld(fault, unfinished)}>
+            <Button onClick={() => run(text)} loading={start.isRunning}>
               Run
             </Button>
           </Can>

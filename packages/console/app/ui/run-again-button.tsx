@@ -31,15 +31,8 @@ export function RunAgainButton({ op, id, hasInput, shortcut, start, ...button }:
     await goThere();
   });
   return (
-    <Can op={op}>
-      <Button
-        {...button}
-        aria-keyshortcuts={shortcut}
-        loading={isRunning}
-        disabled={!hasInput}
-        title={hasInput ? undefined : "The input is not kept any more."}
-        onClick={press}
-      >
+    <Can op={op} unless={hasInput ? null : "The input is not kept any more."}>
+      <Button {...button} aria-keyshortcuts={shortcut} loading={isRunning} onClick={press}>
         Run again
       </Button>
     </Can>

@@ -7,6 +7,9 @@ import { waitUntilSettled, watchRequests } from "./settled.ts";
 /** What changes the viewer's own membership alone, and what only reads. */
 const OPEN_TO_VIEWERS = /^Leave |^Copy|^Messages |^Use a file of a data pool$/u;
 
+/** Why a button is of no use: the viewer's role, or what is true for anyone. */
+const REASONS = /this needs the role|organisation|^The input is that of the example\.$/u;
+
 /** A page, and what waits until it has all that it asks for: what is behind a tab is asked for when it is opened. */
 interface Pressed {
   readonly page: Page;
@@ -64,11 +67,14 @@ async function pressButtons(pressed: Pressed): Promise<string[]> {
     const about = await describeButton(buttons, index);
     if (about === null) break;
     const { name, state, opens } = about;
-    if (state === "disabled") continue;
+    if (state === "disabled") {
+      faults.push(`${path}: ${name} is disabled, which nobody can come to by keys to read why`);
+      continue;
+    }
     if (state === "of no use") {
       const why = await readWhy(buttons.nth(index));
       reasons.push(why);
-      if (!/this needs the role|organisation/u.test(why)) faults.push(`${path}: ${name} says "${why}"`);
+      if (!REASONS.test(why)) faults.push(`${path}: ${name} says "${why}"`);
       continue;
     }
     await buttons.nth(index).click();
