@@ -31,7 +31,9 @@ export interface Budget extends EntryBudget {
   /** The first page of a visit, on a slow machine behind a slow line (tests/e2e/console/slow-or-by-keys.e2e.ts, bench/console.ts). */
   readonly firstPage: {
     readonly requests: number;
-    /** Those of them that the platform API answers. */
+    /** Those of them that the platform API answers before the page has its heading. */
+    readonly apiRequestsBefore: number;
+    /** All that the platform API answers. */
     readonly apiRequests: number;
     /** As Chromium sums it. */
     readonly layoutShift: number;

@@ -13,10 +13,12 @@ def run(data: dict[str, int]) -> int:
 `;
 let world: ConsoleWorld;
 let slug: string;
+/** Of the organisation. */
+let name: string;
 beforeAll(async () => {
   world = await openConsole();
-  const { body } = await world.api<{ organization: { slug: string } }>("GET", "/me");
-  ({ slug } = body.organization);
+  const { body } = await world.api<{ organization: { slug: string; name: string } }>("GET", "/me");
+  ({ slug, name } = body.organization);
   await world.deploy(
     await world.createProject("adding", PROGRAM, { "input/data.json": '{"one": 1, "two": 2}' }),
   );
@@ -64,9 +66,9 @@ test("by keys alone one signs in, tries a service and reads its result, makes an
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("New application");
   await page.keyboard.press("Enter");
-  const name = page.getByRole("dialog").getByLabel("Name");
-  await name.waitFor();
-  await expect.poll(() => name.evaluate((field) => field === document.activeElement)).toBe(true);
+  const field = page.getByRole("dialog").getByLabel("Name");
+  await field.waitFor();
+  await expect.poll(() => field.evaluate((field) => field === document.activeElement)).toBe(true);
   await page.keyboard.type("by keys");
   await page.keyboard.press("Enter");
   await title("by keys");
@@ -87,13 +89,16 @@ test("on a slow machine behind a slow line the first page asks for little and st
   const { apiUrl } = world.platform;
   for (const { url, heading, as } of [
     { url: `${apiUrl}/sign-in`, heading: "Sign in", as: null },
+    { url: `${apiUrl}/o/${slug}`, heading: name, as: world.login },
     { url: `${apiUrl}/o/${slug}/services`, heading: "Services", as: world.login },
   ]) {
     const { context } = await world.visit({ as });
-    const { requests, apiRequests, layoutShift } = await openThrottled(context, url, heading);
+    const opened = await openThrottled(context, url, heading);
     await context.close();
-    expect(requests).toBeLessThanOrEqual(firstPage.requests);
-    expect(apiRequests).toBeLessThanOrEqual(firstPage.apiRequests);
-    expect(layoutShift).toBeLessThanOrEqual(firstPage.layoutShift);
+    expect(opened.requests).toBeLessThanOrEqual(firstPage.requests);
+    expect(opened.apiRequestsBefore).toBeGreaterThan(0);
+    expect(opened.apiRequestsBefore).toBeLessThanOrEqual(firstPage.apiRequestsBefore);
+    expect(opened.apiRequests).toBeLessThanOrEqual(firstPage.apiRequests);
+    expect(opened.layoutShift).toBeLessThanOrEqual(firstPage.layoutShift);
   }
 });

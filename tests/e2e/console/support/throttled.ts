@@ -9,31 +9,62 @@ const CPU_RATE = 4;
 export interface Opened {
   /** Until it showed its heading. */
   readonly ms: number;
+  /** What is asked again and again counts once, here and below. */
   readonly requests: number;
   readonly apiRequests: number;
+  /** Those of them that the heading has waited for: others begin when what asks for them is there. */
+  readonly apiRequestsBefore: number;
   readonly layoutShift: number;
 }
 
 /** Opens a page with an empty cache, throttled. */
 export async function openThrottled(context: BrowserContext, url: string, heading: string): Promise<Opened> {
   await watchShifts(context);
+  await context.addInitScript(noteHeading);
   const page = await context.newPage();
   await throttle(page);
-  const requested: string[] = [];
-  page.on("request", (request) => requested.push(new URL(request.url()).pathname));
+  const requested = new Set<string>();
+  page.on("request", (request) => requested.add(request.url()));
   const began = performance.now();
   await page.goto(url, { waitUntil: "commit" });
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
   const ms = performance.now() - began;
   await page.waitForLoadState("networkidle");
   const layoutShift = await page.evaluate(() => globalThis.shifts.sum);
+  const apiRequestsBefore = await page.evaluate(countApiRequestsBefore);
   await page.close();
   return {
     ms,
     layoutShift,
-    requests: requested.length,
-    apiRequests: requested.filter((path) => path.startsWith("/api/")).length,
+    apiRequestsBefore,
+    requests: requested.size,
+    apiRequests: [...requested].filter((one) => new URL(one).pathname.startsWith("/api/")).length,
   };
+}
+
+declare global {
+  /** When the page got its heading; in milliseconds since it was opened. */
+  var headingAt: number | undefined;
+}
+
+/** In the browser, before anything else of the page. */
+function noteHeading(): void {
+  const observer = new MutationObserver(() => {
+    if (document.querySelector("h1") === null) return;
+    globalThis.headingAt = performance.now();
+    observer.disconnect();
+  });
+  observer.observe(document, { childList: true, subtree: true });
+}
+
+/** In the browser: those that had been answered by then. What begins with the heading has not. */
+function countApiRequestsBefore(): number {
+  const { headingAt = 0 } = globalThis;
+  return performance
+    .getEntriesByType("resource")
+    .filter((entry) => entry instanceof PerformanceResourceTiming)
+    .filter(({ name }) => new URL(name).pathname.startsWith("/api/"))
+    .filter(({ responseEnd }) => responseEnd < headingAt).length;
 }
 
 async function throttle(page: Page): Promise<void> {
