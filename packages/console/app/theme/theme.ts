@@ -1,5 +1,6 @@
-import { Alert, Badge, Button, createTheme } from "@mantine/core";
+import { Alert, Badge, createTheme } from "@mantine/core";
 import type { CSSVariablesResolver } from "@mantine/core";
+import { SteadyButton } from "./steady-button.tsx";
 
 /*
  * Colours are those for which axe found nothing in both schemes; contrast.test.ts computes the pairs. Mantine's own dimmed, error and
@@ -76,7 +77,7 @@ export const theme = createTheme({
       },
     }),
     Badge: Badge.extend({ defaultProps: { variant: "default", radius: "sm", tt: "none", fw: 500 } }),
-    Button: Button.extend({ defaultProps: { size: "sm" } }),
+    Button: { defaultProps: { size: "sm", component: SteadyButton } },
     // The first item gets the focus: a placeholder within role=menu is none of its items.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
   },

@@ -1,6 +1,7 @@
 import { Modal } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { keepFocusWithin, useFocusBack } from "./dialog-focus.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -15,6 +16,7 @@ interface DialogProps {
 
 /** A dialog. Mantine's own header is a `<header>`, which would be a second banner of the page. */
 export function Dialog({ title, isOpen, onClose, children, width = 520, isHeld = false }: DialogProps) {
+  useFocusBack(isOpen);
   return (
     <Modal.Root
       opened={isOpen}
@@ -32,7 +34,9 @@ export function Dialog({ title, isOpen, onClose, children, width = 520, isHeld =
           </Modal.Title>
           {!isHeld && <Modal.CloseButton aria-label="Close" />}
         </Modal.Header>
-        <Modal.Body>{children}</Modal.Body>
+        <Modal.Body>
+          <div ref={keepFocusWithin}>{children}</div>
+        </Modal.Body>
       </Modal.Content>
     </Modal.Root>
   );

@@ -41,6 +41,7 @@ export function WordFilter({ value = "", choose, width = 200, role, ...input }: 
         autoComplete="off"
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         onBlur={send}
+        data-filter
       />
     </form>
   );

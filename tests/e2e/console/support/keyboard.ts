@@ -1,17 +1,62 @@
 import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
 
 /** More than any page has that can be focused. */
 const MOST_STOPS = 120;
 
-/** Goes on by Tab until something has the focus. Notes each stop on the way at which the focus cannot be seen. */
-export async function tabTo(page: Page, target: Locator, unseen: string[]): Promise<void> {
-  for (let count = 0; count < MOST_STOPS; count += 1) {
-    await page.keyboard.press("Tab");
+type Role = "link" | "button" | "tab" | "checkbox" | "radio" | "region" | "combobox";
+
+/** A page that is used by its keys alone. */
+export interface Keys {
+  /** Stops so far at which the focus could not be seen. */
+  readonly unseen: readonly string[];
+  /** Goes on by Tab, or backwards, until something has the focus. Where a dialog is open, it is looked for in there. */
+  readonly tabTo: (role: Role, name: string, by?: "Tab" | "Shift+Tab") => Promise<void>;
+  /** Goes on by Tab, and presses a key there. */
+  readonly press: (role: Role, name: string, key?: string) => Promise<void>;
+  /** Waits until something has the focus, without a key. */
+  readonly awaitFocus: (target: Locator) => Promise<void>;
+  /** Waits until the page has this title. */
+  readonly awaitTitle: (name: string) => Promise<void>;
+}
+
+/** The keys of a page, and what cannot be seen on the way. */
+export function takeKeys(page: Page): Keys {
+  const unseen: string[] = [];
+  const note = async () => {
     const fault = await page.evaluate(explainFocus);
     if (fault !== null) unseen.push(fault);
-    if (await target.evaluate((element) => element === document.activeElement)) return;
-  }
-  throw new Error(`Tab does not lead to ${String(target)}`);
+  };
+  const tabTo: Keys["tabTo"] = async (role, name, by = "Tab") => {
+    const dialog = page.getByRole("dialog");
+    const place = (await dialog.count()) > 0 ? dialog : page;
+    const target = place.getByRole(role, { name, exact: true }).first();
+    for (let count = 0; count < MOST_STOPS; count += 1) {
+      await page.keyboard.press(by);
+      await note();
+      if (await target.evaluate(isFocused)) return;
+    }
+    throw new Error(`${by} does not lead to ${String(target)}`);
+  };
+  return {
+    unseen,
+    tabTo,
+    press: async (role, name, key = "Enter") => {
+      await tabTo(role, name);
+      await page.keyboard.press(key);
+    },
+    awaitFocus: async (target) => {
+      await target.waitFor();
+      await expect.poll(() => target.evaluate(isFocused)).toBe(true);
+      await note();
+    },
+    awaitTitle: (name) => page.getByRole("heading", { level: 1, name, exact: true }).waitFor(),
+  };
+}
+
+/** In the browser. */
+function isFocused(element: Element): boolean {
+  return element === document.activeElement;
 }
 
 /** Why one cannot see what has the focus; null: one can. Runs in the page. */

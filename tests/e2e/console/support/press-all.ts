@@ -103,7 +103,7 @@ function describeButton(buttons: Locator, index: number) {
     const isOfNoUse = button.getAttribute("aria-disabled") === "true";
     return {
       name: (button.getAttribute("aria-label") ?? button.textContent).trim(),
-      state: button.disabled ? "disabled" : isOfNoUse ? "of no use" : "open",
+      state: button.disabled || "loading" in button.dataset ? "disabled" : isOfNoUse ? "of no use" : "open",
       opens: button.getAttribute("aria-haspopup"),
     } as const;
   }, index);
