@@ -1,5 +1,5 @@
-import { quoteShell } from "@platform/contract/snippets/texts";
 import type { RequestOf } from "../api/client.ts";
+import { toCommandLine } from "../util/command-line.ts";
 import { many, oneOf, search, text, time, whole } from "../util/url-state.ts";
 
 /** The filter of executions as it stands in the URL, and what is open on their page. */
@@ -70,31 +70,21 @@ export function isFiltered(given: ExecutionsSearch): boolean {
   return Object.keys(toFilter(given)).some((name) => name !== "kind");
 }
 
-/** Options of `platform executions ls` whose values are the filter's, as they stand. */
-const OPTIONS = [
-  ["--kind", "kind"],
-  ["--service", "serviceKey"],
-  ["--version", "version"],
-  ["--application", "applicationId"],
-  ["--code", "code"],
-  ["--after", "createdAfter"],
-  ["--before", "createdBefore"],
-  ["--search", "q"],
-] as const satisfies readonly (readonly [string, keyof ExecutionFilter])[];
-/** A terminal that the command is pasted into would take a control for a key: of a link that somebody else has made, for what they like. */
-const CONTROL = /\p{C}/gu;
 const MILLISECONDS = 1_000;
 
 /** The command that lists the same, for a POSIX shell. */
 export function toCommand(filter: ExecutionFilter): string {
-  const { status, minRanMs } = filter;
-  const given: readonly (readonly [option: string, value: string | undefined])[] = [
-    ...OPTIONS.map(([option, name]) => [option, filter[name]] as const),
-    ["--status", status === undefined ? undefined : [status].flat().join(",")],
-    ["--min-ran", minRanMs === undefined ? undefined : String(minRanMs / MILLISECONDS)],
-  ];
-  const options = given.flatMap(([option, value]) =>
-    value === undefined ? [] : [`${option}=${quoteShell(value.replace(CONTROL, ""))}`],
-  );
-  return ["platform executions ls", ...options].join(" ");
+  const { minRanMs } = filter;
+  return toCommandLine("platform executions ls", {
+    kind: filter.kind,
+    service: filter.serviceKey,
+    version: filter.version,
+    application: filter.applicationId,
+    code: filter.code,
+    after: filter.createdAfter,
+    before: filter.createdBefore,
+    search: filter.q,
+    status: filter.status,
+    "min-ran": minRanMs === undefined ? undefined : minRanMs / MILLISECONDS,
+  });
 }

@@ -1,4 +1,5 @@
 import type { RequestOf } from "../api/client.ts";
+import { toCommandLine } from "../util/command-line.ts";
 import { oneOf, search, text, time, whole } from "../util/url-state.ts";
 
 /** Jobs of a page of the list. */
@@ -39,6 +40,21 @@ export function toQuery({ page = 1, ...given }: QuantumJobsSearch): QuantumJobsQ
     createdBefore: given.before,
   };
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+}
+
+/** The command that lists the same, for a POSIX shell. */
+export function toCommand(query: QuantumJobsQuery): string {
+  const { page = 0, size, backendId, status, tag, name, createdAfter, createdBefore } = query;
+  return toCommandLine("platform quantum jobs", {
+    backend: backendId,
+    status,
+    tag,
+    name,
+    after: createdAfter,
+    before: createdBefore,
+    limit: size,
+    page: page === 0 ? undefined : page,
+  });
 }
 
 /** Which page of the list of sessions is wanted, from 1, and whether one is to be opened. */

@@ -10,7 +10,7 @@ import { PageHeader } from "../../ui/page-header.tsx";
 import { SaveCsv } from "../../ui/save-csv.tsx";
 import { useOrganisation } from "../../api/scope.tsx";
 import { AUDIT_COLUMNS, CSV_NAMES, toCsvRow } from "./columns.tsx";
-import { toAuditFilter } from "./filter.ts";
+import { toAuditCommand, toAuditFilter } from "./filter.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { VerifyLog } from "./verify-log.tsx";
 
@@ -46,7 +46,7 @@ function AuditLog() {
               what="audit entries"
               toTable={(items) => ({ names: CSV_NAMES, rows: items.map(toCsvRow) })}
             />
-            <CopyAs op="listAuditEvents" request={{ query }} command="platform audit" />
+            <CopyAs op="listAuditEvents" request={{ query }} command={toAuditCommand(query)} />
           </>
         }
       />

@@ -1,5 +1,6 @@
 import { AUDIT_ACTION_NAMES } from "@platform/contract/words.gen";
 import type { RequestOf } from "../../api/client.ts";
+import { toCommandLine } from "../../util/command-line.ts";
 import { search, text, time } from "../../util/url-state.ts";
 
 /** The filter of the audit log as it stands in the URL. */
@@ -30,6 +31,11 @@ export function toAuditFilter({ actor, action, target, after, before }: AuditSea
     before,
   };
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as AuditFilter;
+}
+
+/** The command that shows the same, for a POSIX shell. */
+export function toAuditCommand({ actor, action, targetId, after, before }: AuditFilter): string {
+  return toCommandLine("platform audit", { actor, action, target: targetId, after, before });
 }
 
 /** The parameters that filter, all taken out. */

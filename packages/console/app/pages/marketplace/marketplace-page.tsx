@@ -8,11 +8,18 @@ import { useSetSearch } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
+import { toCommandLine } from "../../util/command-line.ts";
 import { useLeading } from "../../util/use-leading.ts";
 import { Cards } from "./cards.tsx";
 import { ORDERS } from "./orders.ts";
 
 const route = getRouteApi("/in/o/$org/marketplace");
+
+/** The command that finds the same, for a POSIX shell. */
+function toCommand({ q: words, tag, price, sort }: ReturnType<typeof route.useSearch>): string {
+  const free = price === "free" ? "" : undefined;
+  return toCommandLine("platform marketplace search", { tag, free, sort }, words);
+}
 
 /** What can be subscribed to: services of other organisations, and what this one has published. */
 export function MarketplacePage() {
@@ -26,7 +33,7 @@ export function MarketplacePage() {
       <PageHeader
         title="Marketplace"
         description="Services that applications of this organisation can subscribe to."
-        actions={<CopyAs op="listMarketplace" request={{ query }} command="platform marketplace search" />}
+        actions={<CopyAs op="listMarketplace" request={{ query }} command={toCommand(query)} />}
       />
       <Filters />
       {services.items.length === 0 ? (

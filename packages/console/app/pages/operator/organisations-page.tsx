@@ -10,6 +10,7 @@ import { useSetSearch } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { Time } from "../../ui/time.tsx";
+import { toCommandLine } from "../../util/command-line.ts";
 import { formatBytes, formatCount } from "../../util/units.ts";
 import { OperatorFrame } from "./operator-frame.tsx";
 
@@ -27,7 +28,11 @@ export function OrganisationsPage() {
       title="Organisations"
       description="Names and numbers. Operators are no members by that, and see nothing of what organisations have."
       actions={
-        <CopyAs op="listAllOrganizations" request={{ query }} command="platform operator organizations" />
+        <CopyAs
+          op="listAllOrganizations"
+          request={{ query }}
+          command={toCommandLine("platform operator organizations", {}, query.q)}
+        />
       }
     >
       <SearchField

@@ -11,6 +11,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { SecretOnce } from "../../ui/secret-once.tsx";
 import { Time } from "../../ui/time.tsx";
+import { toCommandLine } from "../../util/command-line.ts";
 import { OperatorFrame } from "./operator-frame.tsx";
 import { UserActions } from "./user-actions.tsx";
 
@@ -34,7 +35,13 @@ export function UsersPage() {
     <OperatorFrame
       title="Users"
       description="Whoever is disabled is signed out within seconds, and so are their tokens. Nothing of their organisations ends."
-      actions={<CopyAs op="listUsers" request={{ query }} command="platform operator users" />}
+      actions={
+        <CopyAs
+          op="listUsers"
+          request={{ query }}
+          command={toCommandLine("platform operator users", { state: query.state }, query.q)}
+        />
+      }
     >
       <Group mb="sm">
         <SearchField

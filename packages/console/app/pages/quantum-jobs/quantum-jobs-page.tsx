@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { q, REFRESH_MS, useLoaded } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
-import { isFiltered, toQuery } from "../../quantum/filter.ts";
+import { isFiltered, toCommand, toQuery } from "../../quantum/filter.ts";
 import { Pager } from "../../quantum/pager.tsx";
 import { JOB_STATE_WORDS } from "@platform/contract/quantum-api/states";
 import { DataTable } from "../../table/data-table.tsx";
@@ -32,7 +32,7 @@ export function QuantumJobsPage() {
         description="A quantum job is an execution of a backend: a circuit with its shots, or a problem of an annealer."
         actions={
           <>
-            <CopyAs op="listQuantumJobs" request={{ query }} command="platform quantum jobs" />
+            <CopyAs op="listQuantumJobs" request={{ query }} command={toCommand(query)} />
             <ButtonLink to="/o/$org/quantum-sessions" params={{ org: slug }} variant="default">
               Sessions
             </ButtonLink>

@@ -25,7 +25,8 @@ export function SessionActions({ session }: { readonly session: QuantumSession }
         op="getQuantumSession"
         request={{ params }}
         id={id}
-        {...(final ? {} : { command: `platform quantum close ${id}` })}
+        command={`platform quantum jobs --session=${id}`}
+        {...(final ? {} : { more: [["Command that closes it", `platform quantum close ${id}`]] })}
       />
       {!final && <Drain session={session} />}
       {!final && <Close session={session} />}
