@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
+import { runCopied } from "./support/copy-as.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
+import { callIn } from "./support/people.ts";
 
 const PROGRAM = `
 import os, sys, time
@@ -312,3 +314,69 @@ test("two executions compared show exactly the changed parameter and the changed
   await expect.poll(() => cells("Differences of the result")).toEqual(["/sum", "2", "3"]);
   expect(visit.complaints).toEqual([]);
 });
+
+test("a failed execution leads to the last one of its service that has succeeded, and to what differs; before there is one, it says so", async () => {
+  const { serviceKey: key } = await world.deploy(await world.createProject("faulty", PROGRAM));
+  const failed = await finish(await start('{"params": {"n": "two"}}', key));
+  const visit = await world.visit();
+  const { page } = visit;
+  await openExecution(visit, failed);
+  const compare = page.getByRole("button", { name: "Compare with last success" });
+  await compare.click();
+  await page.getByText("None of this service has succeeded so far.").waitFor();
+
+  await finish(await start('{"params": {"n": 1}}', key));
+  const last = await finish(await start('{"params": {"n": 2}}', key));
+  await finish(await start('{"params": {"n": 3}}'));
+  await compare.click();
+  await page.getByRole("heading", { level: 1, name: "Compare two executions" }).waitFor();
+  const { searchParams } = new URL(page.url());
+  expect([searchParams.get("a"), searchParams.get("b")]).toEqual([last, failed]);
+  await page.getByText("Both are of faulty 1.0.0.").waitFor();
+  const input = page.getByRole("table", { name: "Differences of the input" }).locator("tbody td");
+  await expect.poll(() => input.allInnerTexts()).toEqual(["/params/n", "2", '"two"']);
+  await page.getByText("Not both of them have a result.").waitFor();
+  const state = page.getByRole("table", { name: "Facts of both" }).getByRole("row", { name: /^State/u });
+  expect(await state.locator(".state").allTextContents()).toEqual(["Succeeded", "FailedEXECUTION_ERROR"]);
+  const links = page.getByRole("table", { name: "Facts of both" }).getByRole("link");
+  expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute("title")))).toEqual([
+    last,
+    failed,
+  ]);
+  expect(visit.complaints).toEqual([]);
+});
+
+test("what Copy as gives of an execution, of the applications of an organisation and of its filtered audit log runs as it is copied and answers what the page shows", async () => {
+  const id = await finish(await start('{"params": {"n": 12345678901234567890}}'));
+  const me = await world.api<{ organization: { id: string } }>("GET", "/me");
+  const { body: execution } = await world.api("GET", `/executions/${id}`);
+  const visit = await world.visit();
+  const { page } = visit;
+  await openExecution(visit, id);
+  expect(await runCopied(world, page, me.body.organization.id)).toEqual(repeat(execution, execution));
+
+  // Not the user's own one, which is what a request is for that names none.
+  const other = await world.createOrganisation("Copying");
+  const application = await callIn(world, other.id, "POST", "/applications", { name: "it's copied" });
+  await visit.open(`/o/${other.slug}/applications`);
+  await page.getByRole("link", { name: "it's copied" }).waitFor();
+  const list = (items: readonly unknown[]) => repeat({ items, nextCursor: null }, items);
+  expect(await runCopied(world, page, other.id)).toEqual(list([application]));
+  // What is filtered there is filtered elsewhere.
+  const filter = new URLSearchParams({ action: "application.create", after: "2026-01-01 00:00:00" });
+  await visit.open(`/o/${other.slug}/audit?${filter.toString()}`);
+  const { items } = await callIn<{ items: readonly unknown[] }>(
+    world,
+    other.id,
+    "GET",
+    `/audit-events?${filter.toString()}`,
+  );
+  expect(items).toHaveLength(1);
+  expect(await runCopied(world, page, other.id)).toEqual(list(items));
+  expect(visit.complaints).toEqual([]);
+});
+
+/** What programs print that ask the API, and what the command prints. */
+function repeat(answer: unknown, command: unknown) {
+  return { curl: answer, Python: answer, JavaScript: answer, command };
+}

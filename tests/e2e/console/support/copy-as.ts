@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import type { BrowserContext, Page } from "playwright-core";
+import { expect } from "vitest";
+import { CLI } from "../../../../tools/platform-process.ts";
+import { runShown } from "../../../clients/snippet-programs.ts";
+import type { ConsoleWorld } from "./open-console.ts";
+
+/** Programs that "Copy as" gives and every machine can run; Java's are in tests/clients. */
+const LANGUAGES = ["curl", "Python", "JavaScript"] as const;
+
+/** What a choice of "Copy as" puts into the clipboard. */
+async function copyAs(page: Page, choice: string): Promise<string> {
+  await page.getByRole("button", { name: "Copy as", exact: true }).click();
+  await page.getByRole("menuitem", { name: choice, exact: true }).click();
+  await page.getByText(`${choice} copied.`, { exact: true }).waitFor();
+  return await paste(page.context());
+}
+
+/** The text in the clipboard, which no page of the console may read: pasted elsewhere. */
+async function paste(context: BrowserContext): Promise<string> {
+  const paper = await context.newPage();
+  const field = paper.locator("textarea");
+  await paper.setContent("<textarea></textarea>");
+  await field.press("Control+v");
+  await expect.poll(() => field.inputValue()).not.toBe("");
+  const text = await field.inputValue();
+  await paper.close();
+  return text;
+}
+
+/**
+ * Runs the programs and the command that the page gives to copy, with the personal access token of the first login in the variable that
+ * they read it from: what each of them prints, as JSON. The command works in the organisation that its variable says.
+ */
+export async function runCopied(world: ConsoleWorld, page: Page, organizationId: string) {
+  const { directory, login, platform } = world;
+  const printed: Record<string, unknown> = {};
+  for (const language of LANGUAGES) {
+    const program = await copyAs(page, language);
+    expect(program).not.toContain(login.personalAccessToken);
+    const environment = { PLATFORM_TOKEN: login.personalAccessToken };
+    const { code, output, stdout } = await runShown(language, program, directory, environment);
+    expect([language, code, code === 0 ? "" : output]).toEqual([language, 0, ""]);
+    printed[language] = JSON.parse(stdout);
+  }
+  const command = await copyAs(page, "Command");
+  const shell = `platform() { node "$CLI" "$@" --json; }\n${command}`;
+  const { code, output, stdout } = await runShown("curl", shell, directory, {
+    CLI,
+    PLATFORM_CONFIG_DIR: join(directory, "copied"),
+    PLATFORM_ENDPOINT: platform.apiUrl,
+    PLATFORM_PERSONAL_ACCESS_TOKEN: login.personalAccessToken,
+    PLATFORM_ORGANIZATION_ID: organizationId,
+  });
+  expect([command, code, code === 0 ? "" : output]).toEqual([command, 0, ""]);
+  return { ...printed, command: JSON.parse(stdout) as unknown };
+}
