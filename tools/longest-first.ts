@@ -7,6 +7,7 @@ import { REPOSITORY } from "./platform-process.ts";
 const LONGEST = [
   "tests/e2e/console/every-page.e2e.ts",
   "tests/e2e/console/organisation.e2e.ts",
+  "tests/e2e/console/tour.e2e.ts",
   "tests/e2e/console/operator.e2e.ts",
   "packages/platform/src/store/executions/execution-store.test.ts",
 ] as const;

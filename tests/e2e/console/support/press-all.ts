@@ -72,20 +72,17 @@ async function pressButtons(pressed: Pressed): Promise<string[]> {
       continue;
     }
     if (state === "of no use") {
-      const why = await readWhy(buttons.nth(index));
+      const why = await readWhy(buttons.nth(index), `${path}: ${name}`);
       reasons.push(why);
       if (!REASONS.test(why)) faults.push(`${path}: ${name} says "${why}"`);
       continue;
     }
     await buttons.nth(index).click();
     if (opens === "menu") await closeMenu(page);
-    const dialog = page.getByRole("dialog");
-    const title =
-      (await dialog.count()) === 0
-        ? ""
-        : ((await dialog.first().getByRole("heading").first().textContent()) ?? "");
-    if (title !== "" && !OPEN_TO_VIEWERS.test(title)) faults.push(`${path}: ${name} opens "${title}"`);
-    await page.keyboard.press("Escape");
+    else {
+      const title = await closeDialog(page, opens === "dialog");
+      if (title !== "" && !OPEN_TO_VIEWERS.test(title)) faults.push(`${path}: ${name} opens "${title}"`);
+    }
     if (page.url().endsWith(path)) continue;
     await goTo(page, path);
     await settle();
@@ -110,11 +107,28 @@ function describeButton(buttons: Locator, index: number) {
 }
 
 /** What is said of a button to whoever comes to it by the keyboard. */
-async function readWhy(button: Locator): Promise<string> {
+async function readWhy(button: Locator, where: string): Promise<string> {
+  const page = button.page();
+  // What lies under the mouse says something of itself, too.
+  await page.mouse.move(0, 0);
   await button.focus();
-  const why = await button.page().getByRole("tooltip").last().textContent();
+  const described = () => button.getAttribute("aria-describedby");
+  await expect.poll(described, { message: `${where} says why it is of no use` }).not.toBeNull();
+  const why = await page.locator(`[id="${await described()}"]`).textContent();
   await button.blur();
   return why ?? "";
+}
+
+/** The title of the dialog that is open, which is closed; empty: there is none. */
+async function closeDialog(page: Page, isSure: boolean): Promise<string> {
+  const dialog = page.getByRole("dialog");
+  // It may be in the address first, and open with the next page.
+  if (isSure) await dialog.first().waitFor();
+  const isOpen = (await dialog.count()) > 0;
+  const title = isOpen ? await dialog.first().getByRole("heading").first().textContent() : "";
+  await page.keyboard.press("Escape");
+  if (isOpen) await expect.poll(() => dialog.count()).toBe(0);
+  return title ?? "";
 }
 
 /** A menu is over the page until it has gone, and takes the key only once it has the focus. */
