@@ -17,8 +17,13 @@ export interface Opened {
   readonly layoutShift: number;
 }
 
-/** Opens a page with an empty cache, throttled. */
-export async function openThrottled(context: BrowserContext, url: string, heading: string): Promise<Opened> {
+/** Opens a page with an empty cache, throttled. `look` has it before it is closed. */
+export async function openThrottled(
+  context: BrowserContext,
+  url: string,
+  heading: string,
+  look?: (page: Page) => Promise<void>,
+): Promise<Opened> {
   await watchShifts(context);
   await context.addInitScript(noteHeading);
   const page = await context.newPage();
@@ -32,6 +37,7 @@ export async function openThrottled(context: BrowserContext, url: string, headin
   await page.waitForLoadState("networkidle");
   const layoutShift = await page.evaluate(() => globalThis.shifts.sum);
   const apiRequestsBefore = await page.evaluate(countApiRequestsBefore);
+  await look?.(page);
   await page.close();
   return {
     ms,
