@@ -263,6 +263,9 @@ test("jobs are found by name, tag, state and time, page by page, and the address
   await page.getByRole("button", { name: "Older" }).click();
   await page.getByText("28 jobs, page 2 of 2").waitFor();
   expect(await page.getByRole("table").getByRole("row").count()).toBe(1 + 3);
+  await page.getByRole("button", { name: "Newer" }).focus();
+  await page.keyboard.press("Tab");
+  await page.getByRole("tooltip").getByText("These are the oldest jobs.").waitFor();
   await openThere(new URL(page.url()).pathname + new URL(page.url()).search);
   await colleague.getByText("28 jobs, page 2 of 2").waitFor();
 
