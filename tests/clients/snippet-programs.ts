@@ -60,6 +60,13 @@ export async function runShown(
   return await run(command, { cwd: folder, environment: { ...ENVIRONMENT, ...environment } });
 }
 
+/** Runs a program that has to succeed, and answers what it prints, which is JSON. */
+export async function runShownOk(...shown: Parameters<typeof runShown>): Promise<unknown> {
+  const { code, output, stdout } = await runShown(...shown);
+  if (code !== 0) throw new Error(`The program of ${shown[0]} ended with ${code}:\n${output}\n${shown[1]}`);
+  return JSON.parse(stdout);
+}
+
 /** Skips the test of a language that this machine has not. */
 export async function needLanguage(language: ShownLanguage, skip: (reason: string) => never): Promise<void> {
   const reason = language === "Java" ? await explainNoJava() : null;

@@ -1,7 +1,8 @@
-import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
+import { SHOWN_LANGUAGES, runShownOk } from "../../clients/snippet-programs.ts";
 import { install, runOk } from "../../clients/tools.ts";
 import { buildClient, needClient } from "../../support/client-package.ts";
 import { judgeDialog } from "./support/axe.ts";
@@ -290,17 +291,15 @@ test("the curl, Python, JavaScript and Java of the API tab run as they are copie
     expect(program).not.toContain(environment["PLATFORM_ACCESS_KEY_SECRET"]);
     return program;
   };
-  const run = async (...command: [string, ...string[]]) =>
-    JSON.parse(await runOk(command, { cwd: world.directory, environment })) as { readonly result: unknown };
-  const file = join(world.directory, "Call.java");
-  await writeFile(file, await copy("Java"));
-  const results = [
-    await run("sh", "-c", await copy("curl")),
-    await run("python3", "-c", await copy("Python")),
-    await run("node", "--input-type=module", "-e", await copy("JavaScript")),
-    ...("folder" in (await install("java")) ? [await run("java", file)] : []),
-  ];
-  expect(results.map(({ result }) => result)).toEqual(results.map(() => ({ value: 3 })));
+  const hasJava = "folder" in (await install("java"));
+  const results: unknown[] = [];
+  for (const language of SHOWN_LANGUAGES) {
+    const program = await copy(language);
+    if (language === "Java" && !hasJava) continue;
+    results.push(await runShownOk(language, program, world.directory, environment));
+  }
+  expect(results).toHaveLength(SHOWN_LANGUAGES.length - (hasJava ? 0 : 1));
+  for (const answer of results) expect(answer).toMatchObject({ result: { value: 3 } });
 
   await page.getByRole("switch", { name: "Webhook" }).check();
   const url = page.getByLabel("URL that is told the end");
