@@ -7,7 +7,7 @@ const MOST_STOPS = 120;
 type Role = "link" | "button" | "tab" | "checkbox" | "radio" | "region" | "combobox";
 
 /** A page that is used by its keys alone. */
-export interface Keys {
+interface Keys {
   /** Stops so far at which the focus could not be seen. */
   readonly unseen: readonly string[];
   /** Goes on by Tab, or backwards, until something has the focus. Where a dialog is open, it is looked for in there. */
