@@ -51,7 +51,8 @@ export function OrganisationSwitcher({ current, all, onChoose }: OrganisationSwi
           onClick={() => combobox.toggleDropdown()}
           maw={260}
         >
-          <Text truncate inherit title={current.name}>
+          {/* What is cut off for its width is cut off below as well: a line of a button is as high as its letters, without the ends of g. */}
+          <Text truncate inherit lh={1.4} title={current.name}>
             {current.name}
           </Text>
         </Button>

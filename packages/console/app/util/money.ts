@@ -31,6 +31,18 @@ function fractionOf(number: string): string {
   return number.split(".")[1] ?? "";
 }
 
+/** The amount with at most so many digits behind the point, to the nearest. It is not negative. */
+export function roundMoney({ currency, amount }: Money, digits: number): Money {
+  const fraction = fractionOf(amount);
+  if (fraction.length <= digits) return { currency, amount };
+  const kept = amount.slice(0, amount.length - (fraction.length - digits));
+  const last = `0.${"1".padStart(digits, "0")}`;
+  return {
+    currency,
+    amount: addDecimals((fraction.at(digits) ?? "0") < "5" ? [kept] : [kept, last]),
+  };
+}
+
 /** "0.0125 EUR + 3 USD": as it is charged; of nothing, "none". */
 export function formatMoney(amounts: readonly Money[]): string {
   return amounts.length === 0

@@ -69,6 +69,15 @@ export function findCutText(page: Page): Promise<readonly string[]> {
       if (isOutside && !element.closest(".data-region, pre, .skip-link"))
         note("outside of the page", element);
     }
+    // A line that ends with an ellipsis hides what is above and below it, too: letters need more than their size.
+    for (const element of document.querySelectorAll("button *, a *, p, span")) {
+      if (getComputedStyle(element).textOverflow !== "ellipsis") continue;
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      const [line] = range.getClientRects();
+      if (line !== undefined && line.bottom > element.getBoundingClientRect().bottom + 1)
+        found.push(`cut below: ${element.outerHTML.slice(0, 200)}`);
+    }
     return found;
   });
 }

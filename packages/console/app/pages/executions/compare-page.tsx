@@ -56,7 +56,7 @@ function Comparison({ a, b }: { readonly a: string; readonly b: string }) {
   const second = useLoaded(q("getExecution", { params: { id: b } }));
   const isSameVersion = first.service.key === second.service.key && first.version === second.version;
   return (
-    <Stack gap="lg">
+    <Stack gap="lg" className="compared">
       <Text>
         {isSameVersion
           ? `Both are of ${first.service.name} ${first.version}.`

@@ -61,7 +61,7 @@ function Card({ of: one }: { readonly of: MarketplaceCard }) {
           {describeFigures(one.figures)}
         </Text>
       )}
-      <Group gap={6} mt="auto">
+      <Group gap="4px 12px" mt="auto">
         {one.publication === "internal" && (
           <Badge title="Only applications of this organisation can subscribe.">Internal</Badge>
         )}

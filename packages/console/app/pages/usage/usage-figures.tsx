@@ -1,7 +1,7 @@
 import { Paper, SimpleGrid, Text } from "@mantine/core";
 import type { Usage } from "@platform/contract/platform-api/usage";
 import { formatUsage, NUMBER_WORDS, sumUsage, USAGE_NUMBERS } from "../../usage/sum.ts";
-import { formatMoney } from "../../util/money.ts";
+import { formatMoney, roundMoney } from "../../util/money.ts";
 
 interface UsageFiguresProps {
   readonly lines: readonly Usage[];
@@ -9,12 +9,15 @@ interface UsageFiguresProps {
   readonly isWhole: boolean;
 }
 
+/** Behind the point, as of times. The fee of a month by days has more; the table shows them all. */
+const MOST_DIGITS = 6;
+
 /** What all lines add up to. */
 export function UsageFigures({ lines, isWhole }: UsageFiguresProps) {
   const sum = sumUsage(lines);
   const figures = [
     ...USAGE_NUMBERS.map((name) => ({ label: NUMBER_WORDS[name], value: formatUsage(sum[name]) })),
-    { label: "Cost", value: formatMoney(sum.cost) },
+    { label: "Cost", value: formatMoney(sum.cost.map((amount) => roundMoney(amount, MOST_DIGITS))) },
   ];
   return (
     <section aria-label="Sums">
