@@ -6,7 +6,7 @@ import { SHOWN_LANGUAGES, runShownOk } from "../../clients/snippet-programs.ts";
 import { install, runOk } from "../../clients/tools.ts";
 import { buildClient, needClient } from "../../support/client-package.ts";
 import { judgeDialog } from "./support/axe.ts";
-import { save } from "./support/downloads.ts";
+import { LANGUAGES, saveFile } from "./support/downloads.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
@@ -248,12 +248,6 @@ test("a subscription has a page: it shows the URL of each version, changes its p
   expect(complaints).toEqual([]);
 });
 
-const LANGUAGES = [
-  ["Java", "java"],
-  ["Python", "python"],
-  ["JavaScript", "javascript"],
-] as const;
-
 test.for(LANGUAGES)(
   "the %s ZIP downloaded from the details page compiles and calls the service",
   async ([label, language], { skip }) => {
@@ -261,7 +255,7 @@ test.for(LANGUAGES)(
     const environment = await subscribeIn(id);
     const { page, open, complaints } = await world.visit();
     await open(`/o/${slug}/marketplace/${serviceKey}?tab=clients`);
-    const { name, path } = await save(page, label);
+    const { name, path } = await saveFile(page, label);
     expect([name, complaints]).toEqual([`adding-1.0.0-${language}.zip`, []]);
     const built = needClient(await buildClient(language, path, join(world.directory, language)), skip);
     const output = await runOk(built.example, { cwd: built.folder, environment });
@@ -273,7 +267,7 @@ test("the OpenAPI document is downloaded from the page", async () => {
   const { slug } = await world.createOrganisation("Generating");
   const { page, open, complaints } = await world.visit();
   await open(`/o/${slug}/marketplace/${serviceKey}?tab=clients`);
-  const { path } = await save(page, "OpenAPI document");
+  const { path } = await saveFile(page, "OpenAPI document");
   expect(JSON.parse(await readFile(path, "utf8"))).toHaveProperty("openapi");
   expect(complaints).toEqual([]);
 });
@@ -335,7 +329,7 @@ test("a service that is not published is run and has clients, and is published a
   const folder = join(world.directory, "unpublished-clients");
   await mkdir(folder);
   for (const [label, language] of LANGUAGES) {
-    const { name, path } = await save(page, label);
+    const { name, path } = await saveFile(page, label);
     const line =
       (await page.getByText(`platform clients ${key} --language ${language} --version`).textContent()) ?? "";
     const { code, stderr } = await world.cli(folder, ...line.split(" ").slice(1));
