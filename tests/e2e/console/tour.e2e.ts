@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runOk } from "../../clients/tools.ts";
 import { buildClient } from "../../support/client-package.ts";
+import { findCutText } from "./support/axe.ts";
 import { LANGUAGES, readVariables, saveFile } from "./support/downloads.ts";
 import { createTour, MOST_STOPS, PROJECTS } from "./support/laboratory-projects.ts";
 import { openConsole } from "./support/open-console.ts";
@@ -108,6 +109,8 @@ async function nameOrganisation({ page, goTo, title }: Tourist, name: string, sl
   await page.waitForURL(`**/o/${slug}/settings`);
   await page.getByRole("link", { name: "Home" }).click();
   await title(name);
+  // The header has the name as well.
+  expect(await findCutText(page)).toEqual([]);
 }
 
 async function upload({ page, title, keep }: Tourist): Promise<void> {

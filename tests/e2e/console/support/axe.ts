@@ -75,7 +75,7 @@ export function findCutText(page: Page): Promise<readonly string[]> {
       const range = document.createRange();
       range.selectNodeContents(element);
       const [line] = range.getClientRects();
-      if (line !== undefined && line.bottom > element.getBoundingClientRect().bottom + 1)
+      if (line !== undefined && line.bottom > element.getBoundingClientRect().bottom + 0.5)
         found.push(`cut below: ${element.outerHTML.slice(0, 200)}`);
     }
     return found;
