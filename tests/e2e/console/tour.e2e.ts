@@ -9,7 +9,8 @@ import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import { createPerson } from "./support/people.ts";
 import { deployBackend, H7, startQuantumJob, toCircuit, toJob } from "./support/quantum-backend.ts";
-import { arrive, readClipboard } from "./support/tourist.ts";
+import { readClipboard } from "./support/clipboard.ts";
+import { arrive } from "./support/tourist.ts";
 import type { Tourist } from "./support/tourist.ts";
 
 const NAME = "route-planner";

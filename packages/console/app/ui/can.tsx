@@ -29,8 +29,7 @@ interface CanProps {
 
 /** A button or link for who may use it. For others it stays, says why not, and does nothing: a hidden button cannot be asked for. */
 export function Can({ op, unless = null, children }: CanProps) {
-  const refusal = useRefusal(op) ?? unless;
-  return refusal === null ? children : <Unless reason={refusal}>{children}</Unless>;
+  return <Unless reason={useRefusal(op) ?? unless}>{children}</Unless>;
 }
 
 interface UnlessProps {

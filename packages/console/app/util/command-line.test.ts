@@ -6,7 +6,7 @@ test("a command has its options and words as a shell reads them, no key of a ter
   expect(
     toCommandLine(
       "platform marketplace search",
-      { tag: "it's\u0015\u202E", status: ["A", "B"], limit: 3, free: "" },
+      { tag: "it's\u0015\u202E", status: ["A", "B"], limit: 3, free: true, q: "\u200B" },
       "two words\n",
     ),
   ).toBe(String.raw`platform marketplace search --tag='it'\''s' --status=A,B --limit=3 --free 'two words'`);

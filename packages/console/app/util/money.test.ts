@@ -18,10 +18,17 @@ test("amounts are added digit by digit, each currency by itself", () => {
 
 test("an amount is rounded to the nearest, and one of fewer digits stays as it is", () => {
   expect(
-    ["1.633333333334", "0.0000005", "0.9999996", "0.00000049", "12.5000004", "9007199254740993.1", "7"].map(
-      round,
-    ),
-  ).toEqual(["1.633333", "0.000001", "1", "0", "12.5", "9007199254740993.1", "7"]);
+    [
+      "1.633333333334",
+      "0.0000005",
+      "0.9999996",
+      "0.00000049",
+      "0.0000000",
+      "12.5000004",
+      "9007199254740993.1",
+      "7",
+    ].map(round),
+  ).toEqual(["1.633333", "0.000001", "1", "0.000001", "0", "12.5", "9007199254740993.1", "7"]);
 });
 
 test("money is written as it is charged", () => {

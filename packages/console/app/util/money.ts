@@ -31,16 +31,14 @@ function fractionOf(number: string): string {
   return number.split(".")[1] ?? "";
 }
 
-/** The amount with at most so many digits behind the point, to the nearest. It is not negative. */
+/** The amount with at most so many digits behind the point, to the nearest; what is not nothing is never rounded to it. It is not negative. */
 export function roundMoney({ currency, amount }: Money, digits: number): Money {
   const fraction = fractionOf(amount);
   if (fraction.length <= digits) return { currency, amount };
   const kept = amount.slice(0, amount.length - (fraction.length - digits));
   const last = `0.${"1".padStart(digits, "0")}`;
-  return {
-    currency,
-    amount: addDecimals((fraction.at(digits) ?? "0") < "5" ? [kept] : [kept, last]),
-  };
+  const rounded = addDecimals((fraction.at(digits) ?? "0") < "5" ? [kept] : [kept, last]);
+  return { currency, amount: rounded === "0" && /[1-9]/u.test(amount) ? last : rounded };
 }
 
 /** "0.0125 EUR + 3 USD": as it is charged; of nothing, "none". */

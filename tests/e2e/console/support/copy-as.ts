@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { CLI } from "../../../../tools/platform-process.ts";
 import { runShownOk } from "../../../clients/snippet-programs.ts";
+import { readClipboard } from "./clipboard.ts";
 import type { ConsoleWorld } from "./open-console.ts";
 
 /** Programs that "Copy as" gives and every machine can run; Java's are in tests/clients. */
@@ -13,19 +14,7 @@ async function copyAs(page: Page, choice: string): Promise<string> {
   await page.getByRole("button", { name: "Copy as", exact: true }).click();
   await page.getByRole("menuitem", { name: choice, exact: true }).click();
   await page.getByText(`${choice} copied.`, { exact: true }).waitFor();
-  return await paste(page.context());
-}
-
-/** The text in the clipboard, which no page of the console may read: pasted elsewhere. */
-async function paste(context: BrowserContext): Promise<string> {
-  const paper = await context.newPage();
-  const field = paper.locator("textarea");
-  await paper.setContent("<textarea></textarea>");
-  await field.press("Control+v");
-  await expect.poll(() => field.inputValue()).not.toBe("");
-  const text = await field.inputValue();
-  await paper.close();
-  return text;
+  return await readClipboard(page.context());
 }
 
 /**

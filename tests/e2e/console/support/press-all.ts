@@ -64,6 +64,8 @@ async function pressButtons(pressed: Pressed): Promise<string[]> {
   const faults: string[] = [];
   const buttons = page.locator("main button:not([role=tab]):visible");
   for (let index = 0; ; index++) {
+    // One that loads is disabled for a moment.
+    await expect.poll(() => page.locator("main button[data-loading]").count()).toBe(0);
     const about = await describeButton(buttons, index);
     if (about === null) break;
     const { name, state, opens } = about;
@@ -100,7 +102,7 @@ function describeButton(buttons: Locator, index: number) {
     const isOfNoUse = button.getAttribute("aria-disabled") === "true";
     return {
       name: (button.getAttribute("aria-label") ?? button.textContent).trim(),
-      state: button.disabled || "loading" in button.dataset ? "disabled" : isOfNoUse ? "of no use" : "open",
+      state: button.disabled ? "disabled" : isOfNoUse ? "of no use" : "open",
       opens: button.getAttribute("aria-haspopup"),
     } as const;
   }, index);

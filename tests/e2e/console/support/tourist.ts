@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { env } from "node:process";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { ConsoleWorld, Visit } from "./open-console.ts";
 import { waitUntilSettled, watchRequests } from "./settled.ts";
@@ -62,14 +62,4 @@ async function keep(page: Page, pending: ReadonlySet<unknown>, path: string): Pr
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 80 });
   await session.detach();
   await writeFile(`${path}.webp`, Buffer.from(data, "base64"));
-}
-
-/** What was copied. Pages may not read the clipboard, so it is pasted into an empty one. */
-export async function readClipboard(context: BrowserContext): Promise<string> {
-  const paper = await context.newPage();
-  await paper.setContent("<textarea></textarea>");
-  await paper.getByRole("textbox").press("ControlOrMeta+V");
-  const text = await paper.getByRole("textbox").inputValue();
-  await paper.close();
-  return text;
 }

@@ -17,7 +17,7 @@ const route = getRouteApi("/in/o/$org/marketplace");
 
 /** The command that finds the same, for a POSIX shell. */
 function toCommand({ q: words, tag, price, sort }: ReturnType<typeof route.useSearch>): string {
-  const free = price === "free" ? "" : undefined;
+  const free = price === "free" ? true : undefined;
   return toCommandLine("platform marketplace search", { tag, free, sort }, words);
 }
 
