@@ -49,7 +49,7 @@ beforeAll(async () => {
         summary: "Sums of numbers",
         tags: ["numbers"],
         contact: "a@b.example",
-        exampleInput: { data: { a: 3, b: 4 } },
+        exampleInput: { data: { a: 1, b: 2 } },
       },
     ],
     ["POST", "/publish", { scope: "marketplace" }],
@@ -283,6 +283,8 @@ test("the curl, Python, JavaScript and Java of the API tab run as they are copie
     await shown.getByText(environment["PLATFORM_ACCESS_KEY_ID"] ?? "").waitFor();
     const program = (await shown.textContent()) ?? "";
     expect(program).not.toContain(environment["PLATFORM_ACCESS_KEY_SECRET"]);
+    // The example of the project, which gives the same sum as that of the listing.
+    expect(program).toContain("$HOME");
     return program;
   };
   const hasJava = "folder" in (await install("java"));
