@@ -1,6 +1,7 @@
 /**
  * `node bench/console.ts`: how long the first page of the console takes on a slow machine behind a slow line, next to a page that has as much
- * script and does nothing, in turns; and what takes the processor rather than the line, next to fixed work in that page. Needs the browser of the stories (tools/install-chromium.sh); takes two minutes.
+ * script and does nothing, in turns; and what takes the processor rather than the line, next to fixed work in that page. Needs the browser
+ * of the stories (tools/install-chromium.sh); takes two minutes.
  *
  *   node bench/console.ts [--turns 5]
  */
