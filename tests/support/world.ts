@@ -12,14 +12,11 @@ import type { SmallDisk } from "./small-disk.ts";
 
 const SECOND = 1_000;
 
-/** A platform of its own in a temporary folder, with everything a story needs. */
-export interface World {
+/** What a user of a platform works with. */
+export interface Desk {
+  /** For projects and other files. */
   readonly directory: string;
-  readonly dataDirectory: string;
-  readonly platform: PlatformProcess;
   readonly login: Login;
-  /** More processes on the same data; they are stopped with the world. */
-  readonly start: (options: Omit<StartOptions, "dataDirectory">) => Promise<PlatformProcess>;
   readonly createProject: (
     name: string,
     program: string,
@@ -34,6 +31,14 @@ export interface World {
     path: string,
     json?: unknown,
   ) => Promise<Answer<T>>;
+}
+
+/** A platform of its own in a temporary folder, with everything a story needs; the desk is the first login's. */
+export interface World extends Desk {
+  readonly dataDirectory: string;
+  readonly platform: PlatformProcess;
+  /** More processes on the same data; they are stopped with the world. */
+  readonly start: (options: Omit<StartOptions, "dataDirectory">) => Promise<PlatformProcess>;
   readonly close: () => Promise<void>;
 }
 
@@ -87,41 +92,48 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
         }
       : {}),
   });
-  const login = await platform.readLogin();
-  const cli = (cwd: string, ...args: string[]) =>
-    runCli(args, {
-      cwd,
-      configDirectory: join(directory, "cli"),
-      environment: {
-        PLATFORM_ENDPOINT: platform.apiUrl,
-        PLATFORM_PERSONAL_ACCESS_TOKEN: login.personalAccessToken,
-      },
-    });
+  const desk = createDesk(directory, await platform.readLogin(), platform.readLog);
   return {
-    directory,
+    ...desk,
     dataDirectory,
     platform,
-    login,
     start,
-    createProject: (name, program, files = {}) => createProject(join(directory, name), name, program, files),
-    cli,
-    deploy: async (project, ...flags) => {
-      const result = await cli(project, "up", "--json", ...flags);
-      if (result.code !== 0)
-        throw new Error(`platform up failed:\n${result.stderr}${result.stdout}\n${platform.readLog()}`);
-      return JSON.parse(result.stdout) as Deployed;
-    },
-    subscribe: async (serviceKey) => createConsumer(await subscribe(login, serviceKey, "story")),
-    api: (method, path, json) =>
-      request(method, `${platform.apiUrl}/api${path}`, {
-        token: login.personalAccessToken,
-        ...(json === undefined ? {} : { json }),
-      }),
     close: async () => {
       for (const running of processes.toReversed()) await running.stop();
       if (env["PLATFORM_TEST_KEEP"] === undefined) await rm(directory, { recursive: true, force: true });
       else await keep(directory, processes);
     },
+  };
+}
+
+/** @param readLog of the platform, for the error of a deployment that fails */
+export function createDesk(directory: string, login: Login, readLog: () => string = () => ""): Desk {
+  const cli = (cwd: string, ...args: string[]) =>
+    runCli(args, {
+      cwd,
+      configDirectory: join(directory, "cli"),
+      environment: {
+        PLATFORM_ENDPOINT: login.apiUrl,
+        PLATFORM_PERSONAL_ACCESS_TOKEN: login.personalAccessToken,
+      },
+    });
+  return {
+    directory,
+    login,
+    createProject: (name, program, files = {}) => createProject(join(directory, name), name, program, files),
+    cli,
+    deploy: async (project, ...flags) => {
+      const result = await cli(project, "up", "--json", ...flags);
+      if (result.code !== 0)
+        throw new Error(`platform up failed:\n${result.stderr}${result.stdout}\n${readLog()}`);
+      return JSON.parse(result.stdout) as Deployed;
+    },
+    subscribe: async (serviceKey) => createConsumer(await subscribe(login, serviceKey, "story")),
+    api: (method, path, json) =>
+      request(method, `${login.apiUrl}/api${path}`, {
+        token: login.personalAccessToken,
+        ...(json === undefined ? {} : { json }),
+      }),
   };
 }
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
-import { openConsole } from "./support/open-console.ts";
+import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 let world: ConsoleWorld;
 beforeAll(async () => {
-  world = await openConsole();
+  world = await joinConsole();
 });
 afterAll(() => world.close());
 

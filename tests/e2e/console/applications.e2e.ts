@@ -3,9 +3,9 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
 import { findBarriers, findCutText, judgeDialog } from "./support/axe.ts";
-import { inviteMember } from "./support/members.ts";
+import { inviteMember } from "./support/people.ts";
 import { WIDTHS } from "./support/browser.ts";
-import { openConsole } from "./support/open-console.ts";
+import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const ADDING = `
@@ -19,7 +19,7 @@ let world: ConsoleWorld;
 /** Of the first login's organisation, in the marketplace. */
 let serviceKey: string;
 beforeAll(async () => {
-  world = await openConsole();
+  world = await joinConsole();
   ({ serviceKey } = await world.deploy(await world.createProject("adding", ADDING)));
   const calls = [
     ["PUT", "/listing", { title: "Adding", exampleInput: { data: { a: 1, b: 2 } } }],
@@ -46,7 +46,7 @@ async function call<T>(organizationId: string, method: string, path: string, jso
 }
 
 async function fetchToken(keyId: string, secret: string): Promise<number> {
-  const { status } = await request("POST", `${world.platform.gatewayUrl}/token`, {
+  const { status } = await request("POST", `${world.login.gatewayUrl}/token`, {
     headers: { authorization: `Basic ${btoa(`${keyId}:${secret}`)}` },
     body: new URLSearchParams({ grant_type: "client_credentials" }),
   });

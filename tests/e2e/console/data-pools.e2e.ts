@@ -9,7 +9,7 @@ import type { Page, Route } from "playwright-core";
 import { request } from "../../../tools/platform-client.ts";
 import { findBarriers, findCutText } from "./support/axe.ts";
 import { WIDTHS } from "./support/browser.ts";
-import { openConsole } from "./support/open-console.ts";
+import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const MEGABYTE = 1_024 * 1_024;
@@ -24,7 +24,7 @@ const HOSTILE = `<img src=x onerror="document.title='run'">.csv`;
 
 let world: ConsoleWorld;
 beforeAll(async () => {
-  world = await openConsole();
+  world = await joinConsole();
 });
 afterAll(() => world.close());
 

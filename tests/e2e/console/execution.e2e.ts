@@ -45,7 +45,7 @@ afterAll(() => world?.close());
 /** Starts a job with a body as it stands here. */
 async function start(body: string, key = serviceKey): Promise<string> {
   const { id } = await expectOk(
-    request<{ id: string }>("POST", `${world.platform.apiUrl}/api/jobs?serviceKey=${key}`, {
+    request<{ id: string }>("POST", `${world.login.apiUrl}/api/jobs?serviceKey=${key}`, {
       token: world.login.personalAccessToken,
       headers: { "content-type": "application/json" },
       body,
@@ -232,7 +232,7 @@ test("what had too little memory shows its peak and the value to set, and how to
   await dialog.getByRole("button", { name: "Copy replay command" }).click();
   await dialog.getByRole("button", { name: "Copied replay command" }).waitFor();
   await dialog.getByText(`platform run --replay ${id}`, { exact: true }).waitFor();
-  await dialog.getByText(`platform login --endpoint ${world.platform.apiUrl}`, { exact: true }).waitFor();
+  await dialog.getByText(`platform login --endpoint ${world.login.apiUrl}`, { exact: true }).waitFor();
   await page.goBack();
   await dialog.waitFor({ state: "detached" });
   expect(visit.complaints).toEqual([]);
@@ -293,7 +293,7 @@ test("an execution is run again with the same body, byte by byte", async () => {
   await finish(new URL(visit.page.url()).pathname.split("/").at(-1) ?? "");
   expect((await list()).length).toBe(before + 1);
   const again = new URL(visit.page.url()).pathname.split("/").at(-1) ?? "";
-  const input = await fetch(`${world.platform.apiUrl}/api/executions/${again}/input`, {
+  const input = await fetch(`${world.login.apiUrl}/api/executions/${again}/input`, {
     headers: { authorization: `Bearer ${world.login.personalAccessToken}` },
   });
   expect(await input.text()).toBe(body);

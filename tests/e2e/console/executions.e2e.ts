@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
-import { inviteMember } from "./support/members.ts";
-import { openConsole } from "./support/open-console.ts";
+import { inviteMember } from "./support/people.ts";
+import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld, Visit } from "./support/open-console.ts";
 
 const PROGRAM = `
@@ -24,7 +24,7 @@ let slug: string;
 let serviceKey: string;
 
 beforeAll(async () => {
-  world = await openConsole();
+  world = await joinConsole();
   const me = await world.api<{ organization: { slug: string } }>("GET", "/me");
   slug = me.body.organization.slug;
   const deployed = await world.deploy(await world.createProject("counting", PROGRAM));
@@ -138,7 +138,7 @@ test("cancelling all that match the filter cancels as many as the dialog said, a
   const startAt = new Date(Date.now() + HOUR_MS).toISOString();
   const asOther = <T>(method: string, path: string, json: unknown) =>
     expectOk(
-      request<T>(method, `${world.platform.apiUrl}/api${path}`, {
+      request<T>(method, `${world.login.apiUrl}/api${path}`, {
         token: world.login.personalAccessToken,
         headers: { "x-organizationid": other.id },
         json,

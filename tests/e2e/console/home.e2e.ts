@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
-import { inviteMember } from "./support/members.ts";
-import { openConsole } from "./support/open-console.ts";
+import { inviteMember } from "./support/people.ts";
+import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const PROGRAM = `
@@ -22,7 +22,7 @@ let organisation: { readonly slug: string; readonly name: string };
 let failed: string;
 
 beforeAll(async () => {
-  world = await openConsole();
+  world = await joinConsole();
   const me = await world.api<{ organization: typeof organisation }>("GET", "/me");
   organisation = me.body.organization;
   const { serviceKey } = await world.deploy(await world.createProject("city-tours", PROGRAM));

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
 import { openConsole } from "./support/open-console.ts";
-import type { ConsoleWorld } from "./support/open-console.ts";
+import type { OwnConsole } from "./support/open-console.ts";
+import { signUp } from "./support/sign-up.ts";
 
 const FLAGS = ["--lease-seconds", "5", "--worker-cpu", "2", "--worker-memory", "2"];
 const PROGRAM = `
@@ -17,7 +18,7 @@ const SETTLED = { timeout: 120_000, interval: 200 };
 const NAME = `<img src=x onerror="document.title='hijacked'">`;
 const OTHER = { email: "mira@elsewhere.example", password: "a password of many words" };
 
-let world: ConsoleWorld;
+let world: OwnConsole;
 let serviceKey: string;
 let slug: string;
 
@@ -27,12 +28,7 @@ beforeAll(async () => {
   ({ slug } = me.body.organization);
   ({ serviceKey } = await world.deploy(await world.createProject("sleeping", PROGRAM)));
   const { url } = await expectOk(world.api<{ url: string }>("POST", "/invitations", { role: "maintainer" }));
-  await expectOk(
-    request("POST", `${world.platform.apiUrl}/api/users`, {
-      headers: { "x-requested-by": "console", origin: world.platform.apiUrl },
-      json: { ...OTHER, name: NAME, invitation: new URL(url).pathname.split("/").at(-1) },
-    }),
-  );
+  await signUp(world.login.apiUrl, { ...OTHER, name: NAME }, new URL(url).pathname);
 });
 afterAll(() => world?.close());
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { openConsole } from "./support/open-console.ts";
+import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import { refuseTaken } from "./support/refuse-taken.ts";
 import { addPerson, callIn, createPerson } from "./support/people.ts";
@@ -19,7 +19,7 @@ import { listRoutes } from "./support/routes.ts";
 
 let world: ConsoleWorld;
 beforeAll(async () => {
-  world = await openConsole({ flags: ["--webhook-open", "127.0.0.1"] });
+  world = await joinConsole();
 });
 afterAll(() => world.close());
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
 import { findBarriers } from "./support/axe.ts";
-import { inviteMember } from "./support/members.ts";
-import { openConsole } from "./support/open-console.ts";
+import { inviteMember } from "./support/people.ts";
+import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const PROGRAM = `
@@ -30,7 +30,7 @@ let world: ConsoleWorld;
 let slug: string;
 let serviceKey: string;
 beforeAll(async () => {
-  world = await openConsole();
+  world = await joinConsole();
   const { body } = await world.api<{ organization: { slug: string } }>("GET", "/me");
   ({ slug } = body.organization);
   const files = { "platform.json": DESCRIBED, "README.md": "# Of the project\n" };
@@ -264,7 +264,7 @@ test("a provider ends a subscription with a reason, which the subscriber reads o
   const { id, slug: leaving } = await world.createOrganisation("Leaving");
   await world.api("POST", `/services/${serviceKey}/publish`, { scope: "marketplace" });
   const ask = <T>(method: string, path: string, json?: unknown) =>
-    request<T>(method, `${world.platform.apiUrl}/api${path}`, {
+    request<T>(method, `${world.login.apiUrl}/api${path}`, {
       token: world.login.personalAccessToken,
       headers: { "x-organizationid": id },
       ...(json === undefined ? {} : { json }),

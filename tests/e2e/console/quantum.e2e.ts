@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
 import { findBarriers } from "./support/axe.ts";
-import { inviteMember } from "./support/members.ts";
+import { inviteMember } from "./support/people.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import {

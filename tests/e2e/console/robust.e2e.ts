@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
 import { REPOSITORY } from "../../../tools/platform-process.ts";
-import { openConsole } from "./support/open-console.ts";
+import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const CONSOLE = join(REPOSITORY, "packages/console");
@@ -17,7 +17,7 @@ interface Manifest {
 
 let world: ConsoleWorld;
 beforeAll(async () => {
-  world = await openConsole();
+  world = await joinConsole();
 });
 afterAll(() => world?.close());
 
@@ -33,7 +33,7 @@ async function serveElsewhere(html: string): Promise<{ readonly url: string; rea
 }
 
 test("every file of the build is sent once and for all, and compressed; pages are never kept, each with a nonce of its own", async () => {
-  const { apiUrl } = world.platform;
+  const { apiUrl } = world.login;
   const { files } = JSON.parse(await readFile(join(CONSOLE, "dist/manifest.json"), "utf8")) as Manifest;
   expect(files.length).toBeGreaterThan(30);
   for (const { path, type, immutable } of files) {
@@ -67,7 +67,7 @@ test("every file of the build is sent once and for all, and compressed; pages ar
 test("a session that was there before signing in is not the one after it", async () => {
   const { page, open, context } = await world.visit({ as: null });
   const planted = "A".repeat(43);
-  await context.addCookies([{ name: COOKIE, value: planted, url: world.platform.apiUrl }]);
+  await context.addCookies([{ name: COOKIE, value: planted, url: world.login.apiUrl }]);
   await open("/sign-in");
   await page.getByLabel("Email address").fill(world.login.email);
   await page.getByLabel("Password", { exact: true }).fill(world.login.password);
@@ -77,7 +77,7 @@ test("a session that was there before signing in is not the one after it", async
   expect(cookies).toHaveLength(1);
   expect(cookies[0]).toMatchObject({ httpOnly: true, sameSite: "Lax" });
   expect(cookies[0]?.value).not.toContain(planted);
-  const asPlanted = await request("GET", `${world.platform.apiUrl}/api/me`, {
+  const asPlanted = await request("GET", `${world.login.apiUrl}/api/me`, {
     headers: { cookie: `${COOKIE}=${planted}`, "x-requested-by": "console", "sec-fetch-site": "same-origin" },
   });
   expect(asPlanted.status).toBe(401);
@@ -90,7 +90,7 @@ test("a form that another origin sends with the user's cookie changes nothing", 
   const body = `<input type="hidden" name='{"name": "Taken over", "ignored": "' value='"}'>`;
   const forms = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"].map(
     (type) =>
-      `<form method="post" enctype="${type}" action="${world.platform.apiUrl}/api/organizations">${body}<button>${type}</button></form>`,
+      `<form method="post" enctype="${type}" action="${world.login.apiUrl}/api/organizations">${body}<button>${type}</button></form>`,
   );
   const elsewhere = await serveElsewhere(forms.join(""));
   const statuses: number[] = [];
@@ -114,7 +114,7 @@ test("a form that another origin sends with the user's cookie changes nothing", 
 test("no other page can put the console into a frame of its own, to have its user press buttons unseen", async () => {
   const { page } = await world.visit();
   const elsewhere = await serveElsewhere(
-    `<iframe src="${world.platform.apiUrl}/account" style="opacity: 0"></iframe>`,
+    `<iframe src="${world.login.apiUrl}/account" style="opacity: 0"></iframe>`,
   );
   await page.goto(elsewhere.url);
   const [, frame] = page.frames();
@@ -124,7 +124,7 @@ test("no other page can put the console into a frame of its own, to have its use
 });
 
 test("a token in a URL signs nobody in, and a page passes its own URL on to nobody", async () => {
-  const { apiUrl, gatewayUrl } = world.platform;
+  const { apiUrl, gatewayUrl } = world.login;
   const token = world.login.personalAccessToken;
   for (const name of ["token", "access_token", "personal_access_token", "key"]) {
     const { status } = await request("GET", `${apiUrl}/api/me?${name}=${token}`);
@@ -158,7 +158,7 @@ test("an organisation that is deleted while it is open is not found any more, an
   const { id, slug } = await world.createOrganisation("Vanishing");
   const { page, open } = await world.visit();
   await open(`/o/${slug}/applications`);
-  const { status } = await request("DELETE", `${world.platform.apiUrl}/api/organizations/${id}`, {
+  const { status } = await request("DELETE", `${world.login.apiUrl}/api/organizations/${id}`, {
     token: world.login.personalAccessToken,
     headers: { "x-organizationid": id },
   });

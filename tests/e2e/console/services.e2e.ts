@@ -2,7 +2,7 @@ import { readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runOk } from "../../clients/tools.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openConsole } from "./support/open-console.ts";
+import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const PROGRAM = `
@@ -31,7 +31,7 @@ const README = "# Adding\n\n<script>document.title = 'hijacked'</script>\n\n[mor
 
 let world: ConsoleWorld;
 beforeAll(async () => {
-  world = await openConsole();
+  world = await joinConsole();
 });
 afterAll(() => world.close());
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
-import { openConsole } from "./support/open-console.ts";
+import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const PROGRAM = `
@@ -24,7 +24,7 @@ let customer: { readonly id: string; readonly slug: string };
 let serviceKey: string;
 
 beforeAll(async () => {
-  world = await openConsole();
+  world = await joinConsole();
   database = new Client({
     host: join(world.dataDirectory, "postgres", "socket"),
     user: "platform",
@@ -41,7 +41,7 @@ beforeAll(async () => {
   customer = await world.createOrganisation("Customer");
   const asCustomer = <T>(path: string, json: unknown) =>
     expectOk(
-      request<T>("POST", `${world.platform.apiUrl}/api${path}`, {
+      request<T>("POST", `${world.login.apiUrl}/api${path}`, {
         token: world.login.personalAccessToken,
         headers: { "x-organizationid": customer.id },
         json,

@@ -11,6 +11,7 @@ import {
   toCircuit,
   toJob,
 } from "./quantum-backend.ts";
+import { signUp } from "./sign-up.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -233,7 +234,7 @@ async function subscribe(world: ConsoleWorld, customer: Call, serviceKey: string
     serviceKey,
     planId: "business",
   });
-  const token = await fetchAccessToken(world.platform.gatewayUrl, key);
+  const token = await fetchAccessToken(world.login.gatewayUrl, key);
   for (let stops = 1; stops <= MOST_STOPS; stops += 1)
     await expectOk(request("POST", endpointUrl, { token, json: { data: createTour(stops) } }));
   return { applicationId, subscriptionId };
@@ -265,23 +266,19 @@ async function storeMaps(
 async function addPeople({ login }: ConsoleWorld, provider: Call): Promise<string> {
   const invite = async (json: unknown) => {
     const { url = "" } = await provider("POST", "/invitations", json);
-    return new URL(url).pathname.split("/").at(-1) ?? "";
+    return new URL(url).pathname;
   };
-  await expectOk(
-    request("POST", `${login.apiUrl}/api/users`, {
-      headers: { "x-requested-by": "console", origin: login.apiUrl },
-      json: {
-        name: "Jonas Berger",
-        email: "jonas.berger@alpine-lab.example",
-        password: "a password of many words",
-        invitation: await invite({ role: "maintainer" }),
-      },
-    }),
-  );
+  const jonas = {
+    name: "Jonas Berger",
+    email: "jonas.berger@alpine-lab.example",
+    password: "a password of many words",
+  };
+  await signUp(login.apiUrl, jonas, await invite({ role: "maintainer" }));
   await provider("POST", "/personal-access-tokens", {
     name: "laptop of Greta",
     scopes: ["deploy"],
     expiresInDays: 90,
   });
-  return invite({ role: "viewer", email: "mira@alpine-lab.example", expiresInDays: 14 });
+  const open = await invite({ role: "viewer", email: "mira@alpine-lab.example", expiresInDays: 14 });
+  return open.split("/").at(-1) ?? "";
 }

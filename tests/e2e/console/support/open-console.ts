@@ -1,23 +1,34 @@
-import { mkdir } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { REPOSITORY } from "../../../../tools/platform-process.ts";
-import { createWorld } from "../../../support/world.ts";
-import type { World, WorldOptions } from "../../../support/world.ts";
+import { createDesk, createWorld } from "../../../support/world.ts";
+import type { Desk, World, WorldOptions } from "../../../support/world.ts";
 import { openProfile } from "./browser.ts";
 import type { ProfileOptions } from "./browser.ts";
+import { createPerson } from "./people.ts";
+import { findSharedPlatform } from "./shared-platform.ts";
+import { signUpWithToken } from "./sign-up.ts";
 
 /** Pictures of what a failed story saw last. */
 const FAILURES = join(REPOSITORY, ".cache/console-failures");
 
-/** A platform for all stories of one file. */
-export interface ConsoleWorld extends World {
+/** A user, the first login, for all stories of one file. */
+export interface ConsoleWorld extends Desk {
+  /** That of the platform, for what only its database can be told. */
+  readonly dataDirectory: string;
   /** A new profile of the browser, of the first login unless it says of whom. */
   readonly visit: (options?: ProfileOptions) => Promise<Visit>;
   /** An organisation of its own for one story; the first login is its owner. */
   readonly createOrganisation: (name: string) => Promise<{ readonly id: string; readonly slug: string }>;
+  readonly close: () => Promise<void>;
 }
+
+/** Likewise on a platform of its own, whose operator the user is. */
+export interface OwnConsole extends ConsoleWorld, World {}
 
 /** One profile of the browser, with one page. */
 export interface Visit {
@@ -29,15 +40,31 @@ export interface Visit {
   readonly complaints: readonly string[];
 }
 
-export async function openConsole(options: WorldOptions = {}): Promise<ConsoleWorld> {
+/** A user of the platform that files share, who is nobody's operator; for stories that need nothing else of a platform of their own. */
+export async function joinConsole(): Promise<ConsoleWorld> {
+  const { dataDirectory, ...urls } = await findSharedPlatform();
+  const name = `User ${randomUUID().slice(0, 8)}`;
+  const login = await signUpWithToken(urls, { ...createPerson(name.replace(" ", ".")), name });
+  const directory = await mkdtemp(join(tmpdir(), "platform-story-"));
+  const close = () => rm(directory, { recursive: true, force: true });
+  return { ...createBrowsing(createDesk(directory, login)), dataDirectory, close };
+}
+
+/** A platform of its own, for stories that need settings of theirs, its operator, or a part of it to end. */
+export async function openConsole(options: WorldOptions = {}): Promise<OwnConsole> {
   // What runs at the end of a file is awaited by nobody.
   const flags = ["--drain-seconds", "1", ...(options.flags ?? [])];
   const world = await createWorld({ ...options, flags });
+  return createBrowsing(world);
+}
+
+function createBrowsing<D extends Desk>(desk: D): D & Pick<ConsoleWorld, "visit" | "createOrganisation"> {
+  const { login } = desk;
   return {
-    ...world,
-    visit: ({ as = world.login, ...visit } = {}) => openVisit(world.platform.apiUrl, { as, ...visit }),
+    ...desk,
+    visit: ({ as = login, ...visit } = {}) => openVisit(login.apiUrl, { as, ...visit }),
     createOrganisation: async (name) => {
-      const { body } = await world.api<{ id: string; slug: string }>("POST", "/organizations", { name });
+      const { body } = await desk.api<{ id: string; slug: string }>("POST", "/organizations", { name });
       return body;
     },
   };

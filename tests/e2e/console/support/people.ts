@@ -1,4 +1,5 @@
 import { expectOk, request } from "../../../../tools/platform-client.ts";
+import { signUp } from "./sign-up.ts";
 import type { ConsoleWorld } from "./open-console.ts";
 
 /** A user of a story. */
@@ -46,13 +47,21 @@ export async function addPerson(
   person: Person,
   member?: { readonly of: string; readonly role: "viewer" | "maintainer" | "owner" },
 ): Promise<void> {
-  const { apiUrl } = world.login;
   const path = member === undefined ? undefined : await invite(world, member.of, { role: member.role });
-  const invitation = path?.split("/").at(-1);
-  await expectOk(
-    request("POST", `${apiUrl}/api/users`, {
-      json: { ...person, ...(invitation === undefined ? {} : { invitation }) },
-      headers: { "x-requested-by": "console", origin: apiUrl },
-    }),
-  );
+  await signUp(world.login.apiUrl, person, path);
+}
+
+/** A user who has followed an invitation into an organisation of the first login. */
+export async function inviteMember(
+  world: ConsoleWorld,
+  organizationId: string,
+  role: "viewer" | "maintainer",
+): Promise<Person> {
+  const member = {
+    name: `A ${role}`,
+    email: `${role}.${organizationId.slice(-6)}@example.org`,
+    password: "a long enough password",
+  };
+  await addPerson(world, member, { of: organizationId, role });
+  return member;
 }
