@@ -16,7 +16,7 @@ interface Keys {
   readonly press: (role: Role, name: string, key?: string) => Promise<void>;
   /** Waits until something has the focus, without a key. */
   readonly awaitFocus: (target: Locator) => Promise<void>;
-  /** Waits until the page has this title. */
+  /** Waits until the page has this title, and the focus there: a page that has just been drawn takes it from what Tab has reached. */
   readonly awaitTitle: (name: string) => Promise<void>;
 }
 
@@ -50,7 +50,10 @@ export function takeKeys(page: Page): Keys {
       await expect.poll(() => target.evaluate(isFocused)).toBe(true);
       await note();
     },
-    awaitTitle: (name) => page.getByRole("heading", { level: 1, name, exact: true }).waitFor(),
+    awaitTitle: async (name) => {
+      await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+      await expect.poll(() => page.title()).toBe(`${name} · Platform`);
+    },
   };
 }
 
