@@ -1,3 +1,4 @@
+import type { Page as BrowserPage } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
 import { inviteMember } from "./support/people.ts";
@@ -53,10 +54,14 @@ async function listAll(query: string): Promise<readonly string[]> {
   return ids;
 }
 
+/** Of the executions: the bars above them are a table as well. */
+const listRows = (page: BrowserPage) =>
+  page.getByRole("table", { name: "Executions", exact: true }).locator("tbody tr");
+
 test("executions filtered by state and time match the API's answer, page to the end, and survive Back", async () => {
   await expect.poll(() => count("status=PENDING&status=RUNNING")).toBe(0);
   const { page, open, complaints } = await world.visit();
-  const rows = page.getByRole("table", { name: "Executions", exact: true }).locator("tbody tr");
+  const rows = listRows(page);
   const shownIds = () => rows.evaluateAll((all) => all.map((row) => row.getAttribute("data-key")));
 
   await open(`/o/${slug}/executions?status=FAILED`);
@@ -95,18 +100,24 @@ test("reloading keeps organisation, filters, tab and selection, and the same add
   const theirs = await world.visit({ as: colleague });
   const [first = "", second = ""] = await listAll("status=FAILED");
   const addresses = [
-    [`/o/${slug}/executions?status=FAILED`, "tbody tr", "data-key"],
-    [`/o/${slug}/executions/${first}?tab=facts`, "[role=tab][aria-selected=true]", null],
-    [`/o/${slug}/executions/compare?a=${first}&b=${second}`, "main a", "href"],
+    [`/o/${slug}/executions?status=FAILED`, listRows, "data-key"],
+    [
+      `/o/${slug}/executions/${first}?tab=facts`,
+      (page: BrowserPage) => page.getByRole("tab", { selected: true }),
+      null,
+    ],
+    [
+      `/o/${slug}/executions/compare?a=${first}&b=${second}`,
+      (page: BrowserPage) => page.getByRole("main").getByRole("link"),
+      "href",
+    ],
   ] as const;
-  for (const [address, part, attribute] of addresses) {
+  for (const [address, locate, attribute] of addresses) {
     const read = ({ page }: Visit) =>
-      page
-        .locator(part)
-        .evaluateAll(
-          (all, name) => all.map((one) => (name === null ? one.textContent : one.getAttribute(name))),
-          attribute,
-        );
+      locate(page).evaluateAll(
+        (all, name) => all.map((one) => (name === null ? one.textContent : one.getAttribute(name))),
+        attribute,
+      );
     await mine.open(address);
     await expect.poll(async () => (await read(mine)).length).toBeGreaterThan(0);
     const shown = await read(mine);

@@ -162,15 +162,15 @@ export class Walker {
     await this.#judge(where, "wide, light", all);
     this.#note("cut", `${where} (wide)`, await findCutText(page));
     const names = await listControls(page, within ?? "main");
-    await page.emulateMedia({ colorScheme: "dark" });
-    if (IS_FULL) await this.#judge(where, "wide, dark", { ...all, only: "contrast" });
     if (IS_FULL || within === undefined) {
+      if (!isAlike) await page.emulateMedia({ colorScheme: "dark" });
+      if (IS_FULL) await this.#judge(where, "wide, dark", { ...all, only: "contrast" });
       await this.#resize(NARROW);
       if (!isAlike) await this.#judge(where, "narrow, dark", all);
       this.#note("cut", `${where} (narrow)`, await findCutText(page));
+      if (!isAlike) await page.emulateMedia({ colorScheme: "light" });
+      if (IS_FULL) await this.#judge(where, "narrow, light", { ...all, only: "contrast" });
     }
-    await page.emulateMedia({ colorScheme: "light" });
-    if (IS_FULL) await this.#judge(where, "narrow, light", { ...all, only: "contrast" });
     await this.#resize(ENLARGED);
     this.#note("cut", `${where} (at 400 %)`, await findCutText(page));
     const left = new Set(await listControls(page, within ?? "main"));
