@@ -100,14 +100,16 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     start,
     close: async () => {
       for (const running of processes.toReversed()) await running.stop();
-      if (env["PLATFORM_TEST_KEEP"] === undefined) await rm(directory, { recursive: true, force: true });
-      else await keep(directory, processes);
+      if (isKept())
+        for (const [index, running] of processes.entries())
+          await writeFile(join(directory, `platform-${index}.log`), running.readLog());
+      await removeUnlessKept(directory);
     },
   };
 }
 
 /** @param readLog of the platform, for the error of a deployment that fails */
-export function createDesk(directory: string, login: Login, readLog: () => string = () => ""): Desk {
+export function createDesk(directory: string, login: Login, readLog: () => string | Promise<string>): Desk {
   const cli = (cwd: string, ...args: string[]) =>
     runCli(args, {
       cwd,
@@ -125,7 +127,7 @@ export function createDesk(directory: string, login: Login, readLog: () => strin
     deploy: async (project, ...flags) => {
       const result = await cli(project, "up", "--json", ...flags);
       if (result.code !== 0)
-        throw new Error(`platform up failed:\n${result.stderr}${result.stdout}\n${readLog()}`);
+        throw new Error(`platform up failed:\n${result.stderr}${result.stdout}\n${await readLog()}`);
       return JSON.parse(result.stdout) as Deployed;
     },
     subscribe: async (serviceKey) => createConsumer(await subscribe(login, serviceKey, "story")),
@@ -137,11 +139,12 @@ export function createDesk(directory: string, login: Login, readLog: () => strin
   };
 }
 
-/** Keeps the data of a failed test for inspection (docs/development.md). */
-async function keep(directory: string, processes: readonly PlatformProcess[]): Promise<void> {
-  for (const [index, running] of processes.entries())
-    await writeFile(join(directory, `platform-${index}.log`), running.readLog());
-  stderr.write(`kept: ${directory}\n`);
+/** Whether the data of a test are kept for inspection (docs/development.md). */
+const isKept = () => env["PLATFORM_TEST_KEEP"] !== undefined;
+
+export async function removeUnlessKept(directory: string): Promise<void> {
+  if (isKept()) stderr.write(`kept: ${directory}\n`);
+  else await rm(directory, { recursive: true, force: true });
 }
 
 /** Writes a project whose `platform.json` has this name; the files may replace it. */

@@ -6,9 +6,9 @@ import { env } from "node:process";
 import { pipeline } from "node:stream/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Page, Route } from "playwright-core";
-import { request } from "../../../tools/platform-client.ts";
 import { findBarriers, findCutText } from "./support/axe.ts";
 import { WIDTHS } from "./support/browser.ts";
+import { callIn } from "./support/people.ts";
 import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
@@ -35,23 +35,18 @@ interface PoolFile {
   readonly reference: Readonly<Record<string, string>>;
 }
 
-/** What the platform API answers to the first login in an organisation. */
-async function call<T>(organizationId: string, method: string, path: string, json?: unknown): Promise<T> {
-  const { body } = await request<T>(method, `${world.login.apiUrl}/api${path}`, {
-    token: world.login.personalAccessToken,
-    headers: { "x-organizationid": organizationId },
-    ...(json === undefined ? {} : { json }),
-  });
-  return body;
-}
-
 async function createPool(organisation: string, name: string): Promise<string> {
-  const { id } = await call<{ id: string }>(organisation, "POST", "/data-pools", { name });
+  const { id } = await callIn<{ id: string }>(world, organisation, "POST", "/data-pools", { name });
   return id;
 }
 
 async function listFiles(organisation: string, pool: string): Promise<readonly PoolFile[]> {
-  const { items } = await call<{ items: PoolFile[] }>(organisation, "GET", `/data-pools/${pool}/files`);
+  const { items } = await callIn<{ items: PoolFile[] }>(
+    world,
+    organisation,
+    "GET",
+    `/data-pools/${pool}/files`,
+  );
   return items;
 }
 
@@ -245,7 +240,7 @@ test("an application gets access and loses it, and a pool is shared with an orga
   const { id: organisation, slug } = await world.createOrganisation("Giving");
   const reader = await world.createOrganisation("Reading");
   const pool = await createPool(organisation, "Given");
-  await call(organisation, "POST", "/applications", { name: "nightly" });
+  await callIn(world, organisation, "POST", "/applications", { name: "nightly" });
   const { page, open, complaints } = await world.visit();
   await open(`/o/${slug}/data-pools/${pool}?tab=access`);
   await page.getByRole("button", { name: "Let an application use it" }).click();

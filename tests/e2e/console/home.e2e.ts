@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
-import { inviteMember } from "./support/people.ts";
+import { callIn, inviteMember } from "./support/people.ts";
 import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
@@ -38,17 +38,6 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** What the platform API answers to the first login in an organisation. */
-function callAs<T>(organisationId: string, method: string, path: string, json?: unknown): Promise<T> {
-  return expectOk(
-    request<T>(method, `${world.login.apiUrl}/api${path}`, {
-      token: world.login.personalAccessToken,
-      headers: { "x-organizationid": organisationId },
-      ...(json === undefined ? {} : { json }),
-    }),
-  );
-}
-
 test("the checklist of an empty organisation leads to the first call, and ticks each step by itself", async () => {
   const { id, slug } = await world.createOrganisation("Beginning");
   const { page, open, complaints } = await world.visit();
@@ -67,7 +56,7 @@ test("the checklist of an empty organisation leads to the first call, and ticks 
   const project = await world.createProject("first-steps", PROGRAM);
   expect((await world.cli(project, "compress", "--json")).code).toBe(0);
   const archive = await readFile(join(project, "first-steps.zip"));
-  const { key } = await callAs<{ key: string }>(id, "POST", "/services", { name: "first-steps" });
+  const { key } = await callIn<{ key: string }>(world, id, "POST", "/services", { name: "first-steps" });
   const uploaded = await request("POST", `${world.login.apiUrl}/api/services/${key}/versions`, {
     token: world.login.personalAccessToken,
     headers: { "x-organizationid": id, "content-type": "application/zip" },
@@ -102,8 +91,8 @@ test("the checklist of an empty organisation leads to the first call, and ticks 
   await page.getByText("5 of 6").waitFor();
   await step("Make the first call").getByRole("link", { name: "Show how" }).waitFor();
 
-  const { items } = await callAs<{ items: readonly { id: string }[] }>(id, "GET", "/subscriptions");
-  await callAs(id, "POST", `/subscriptions/${items[0]?.id}/executions`, {});
+  const { items } = await callIn<{ items: readonly { id: string }[] }>(world, id, "GET", "/subscriptions");
+  await callIn(world, id, "POST", `/subscriptions/${items[0]?.id}/executions`, {});
   await page.getByText("All first steps are done.").waitFor();
 
   // A figure leads to what it counts.
@@ -117,10 +106,10 @@ test("the checklist of an empty organisation leads to the first call, and ticks 
 
 test("a service is published for the first steps also where five newer ones are not", async () => {
   const { id, slug } = await world.createOrganisation("Many");
-  const { key } = await callAs<{ key: string }>(id, "POST", "/services", { name: "oldest" });
-  await callAs(id, "POST", `/services/${key}/publish`, { scope: "internal" });
+  const { key } = await callIn<{ key: string }>(world, id, "POST", "/services", { name: "oldest" });
+  await callIn(world, id, "POST", `/services/${key}/publish`, { scope: "internal" });
   for (const name of ["a", "b", "c", "d", "e"])
-    await callAs(id, "POST", "/services", { name: `newer-${name}` });
+    await callIn(world, id, "POST", "/services", { name: `newer-${name}` });
   const { page, open, complaints } = await world.visit();
   await open(`/o/${slug}`);
   await page.getByText("1 of 6").waitFor();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectOk, request } from "../../../tools/platform-client.ts";
+import { expectOk } from "../../../tools/platform-client.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { OwnConsole } from "./support/open-console.ts";
 import { signUp } from "./support/sign-up.ts";

@@ -40,7 +40,7 @@ afterAll(() => world?.close());
 
 type Job = Readonly<Record<"id" | "status", string>>;
 
-/** What the quantum API answers to the first login. */
+/** What the quantum API answers to the user. */
 function quantum<T>(method: string, path: string, json?: unknown, wait = 0): Promise<T> {
   return callQuantum(world, organizationId, method, path, { json, wait });
 }

@@ -274,16 +274,15 @@ test("on a slow machine behind a slow line the first page asks for little and st
       const { context } = await world.visit({ as });
       const opened = await openThrottled(context, url, heading);
       await context.close();
-      return opened;
+      expect(opened.requests).toBeLessThanOrEqual(firstPage.requests);
+      expect(opened.apiRequests).toBeLessThanOrEqual(firstPage.apiRequests);
+      expect(opened.layoutShift).toBeLessThanOrEqual(firstPage.layoutShift);
+      return opened.apiRequestsBefore;
     };
-    let opened = await open();
+    let before = await open();
     // A machine that is busy draws the heading later than it could, after answers that it does not wait for.
-    for (let again = 0; again < 3 && opened.apiRequestsBefore > firstPage.apiRequestsBefore; again += 1)
-      opened = await open();
-    expect(opened.requests).toBeLessThanOrEqual(firstPage.requests);
-    expect(opened.apiRequestsBefore).toBeGreaterThan(0);
-    expect(opened.apiRequestsBefore).toBeLessThanOrEqual(firstPage.apiRequestsBefore);
-    expect(opened.apiRequests).toBeLessThanOrEqual(firstPage.apiRequests);
-    expect(opened.layoutShift).toBeLessThanOrEqual(firstPage.layoutShift);
+    for (let again = 0; again < 3 && before > firstPage.apiRequestsBefore; again += 1) before = await open();
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThanOrEqual(firstPage.apiRequestsBefore);
   }
 });

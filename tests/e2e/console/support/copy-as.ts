@@ -18,7 +18,7 @@ async function copyAs(page: Page, choice: string): Promise<string> {
 }
 
 /**
- * Runs the programs and the command that the page gives to copy, with the personal access token of the first login in the variable that
+ * Runs the programs and the command that the page gives to copy, with the personal access token of the user in the variable that
  * they read it from: what each of them prints, as JSON. The command works in the organisation that its variable says.
  */
 export async function runCopied(world: ConsoleWorld, page: Page, organizationId: string) {

@@ -52,6 +52,7 @@ export function takeKeys(page: Page): Keys {
     },
     awaitTitle: async (name) => {
       await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+      // Set together with the focus (ui/page-header.tsx).
       await expect.poll(() => page.title()).toBe(`${name} · Platform`);
     },
   };

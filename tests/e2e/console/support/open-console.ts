@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { REPOSITORY } from "../../../../tools/platform-process.ts";
-import { createDesk, createWorld } from "../../../support/world.ts";
+import { createDesk, createWorld, removeUnlessKept } from "../../../support/world.ts";
 import type { Desk, World, WorldOptions } from "../../../support/world.ts";
 import { openProfile } from "./browser.ts";
 import type { ProfileOptions } from "./browser.ts";
@@ -16,13 +15,13 @@ import { signUpWithToken } from "./sign-up.ts";
 /** Pictures of what a failed story saw last. */
 const FAILURES = join(REPOSITORY, ".cache/console-failures");
 
-/** A user, the first login, for all stories of one file. */
+/** A user for all stories of one file. */
 export interface ConsoleWorld extends Desk {
   /** That of the platform, for what only its database can be told. */
   readonly dataDirectory: string;
-  /** A new profile of the browser, of the first login unless it says of whom. */
+  /** A new profile of the browser, of the user unless it says of whom. */
   readonly visit: (options?: ProfileOptions) => Promise<Visit>;
-  /** An organisation of its own for one story; the first login is its owner. */
+  /** An organisation of its own for one story; the user is its owner. */
   readonly createOrganisation: (name: string) => Promise<{ readonly id: string; readonly slug: string }>;
   readonly close: () => Promise<void>;
 }
@@ -40,14 +39,19 @@ export interface Visit {
   readonly complaints: readonly string[];
 }
 
-/** A user of the platform that files share, who is nobody's operator; for stories that need nothing else of a platform of their own. */
+/**
+ * A user of the platform that files share, who is nobody's operator; for stories that need nothing else of a platform of their own. What they
+ * make is among what other files make at the same time: they look for it by words of their own in the marketplace.
+ */
 export async function joinConsole(): Promise<ConsoleWorld> {
-  const { dataDirectory, ...urls } = await findSharedPlatform();
-  const name = `User ${randomUUID().slice(0, 8)}`;
-  const login = await signUpWithToken(urls, { ...createPerson(name.replace(" ", ".")), name });
+  const { dataDirectory, readLog, ...urls } = await findSharedPlatform();
+  const login = await signUpWithToken(urls, createPerson("Story"));
   const directory = await mkdtemp(join(tmpdir(), "platform-story-"));
-  const close = () => rm(directory, { recursive: true, force: true });
-  return { ...createBrowsing(createDesk(directory, login)), dataDirectory, close };
+  return {
+    ...createBrowsing(createDesk(directory, login, readLog)),
+    dataDirectory,
+    close: () => removeUnlessKept(directory),
+  };
 }
 
 /** A platform of its own, for stories that need settings of theirs, its operator, or a part of it to end. */

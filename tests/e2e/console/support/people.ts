@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expectOk, request } from "../../../../tools/platform-client.ts";
 import { signUp } from "./sign-up.ts";
 import type { ConsoleWorld } from "./open-console.ts";
@@ -13,12 +14,12 @@ export interface Person {
 export function createPerson(name: string): Person {
   return {
     name,
-    email: `${name.toLowerCase()}@example.org`,
+    email: `${name.toLowerCase()}.${randomUUID().slice(0, 8)}@example.org`,
     password: `a long enough password of ${name}`,
   };
 }
 
-/** What the platform API answers to the first login in an organisation. @throws Error where it refuses */
+/** What the platform API answers to the user of the file in an organisation. @throws Error where it refuses */
 export function callIn<T = Readonly<Record<string, string>>>(
   { login }: ConsoleWorld,
   organizationId: string,
@@ -51,7 +52,7 @@ export async function addPerson(
   await signUp(world.login.apiUrl, person, path);
 }
 
-/** A user who has followed an invitation into an organisation of the first login. */
+/** A user who has followed an invitation into an organisation of the user of the file. */
 export async function inviteMember(
   world: ConsoleWorld,
   organizationId: string,

@@ -66,7 +66,7 @@ export function toJob(backend: string, circuits: readonly string[], more: object
   return { backend_id: backend, input_format: "OPEN_QASM_V3", input, shots: 1_000, ...more };
 }
 
-/** What the quantum API answers to the first login in an organisation. */
+/** What the quantum API answers to the user in an organisation. */
 export function callQuantum<T>(
   { login }: ConsoleWorld,
   organizationId: string,
