@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../../tools/platform-client.ts";
 import { joinConsole } from "./support/open-console.ts";
+import { findTraces } from "./support/traces.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 let world: ConsoleWorld;
@@ -9,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test("a personal access token is made with the scopes that were chosen, and refused once it is revoked", async () => {
+test("a personal access token is made with the scopes that were chosen, kept by nothing of the page, and refused once it is revoked", async () => {
   const { page, open, complaints } = await world.visit();
   await open("/account/tokens?new=token");
   await page.getByRole("dialog").getByLabel("Name").fill("from the story");
@@ -28,6 +29,7 @@ test("a personal access token is made with the scopes that were chosen, and refu
   expect(await ask("PUT", "/me", { name: "taken" })).toBe(403);
   await dialog.getByLabel("I have stored it").check();
   await dialog.getByRole("button", { name: "Close" }).click();
+  await expect.poll(() => findTraces(page, token)).toEqual([]);
   const row = page.getByRole("row").filter({ hasText: "from the story" });
   await row.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();

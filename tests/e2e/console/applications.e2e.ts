@@ -6,6 +6,7 @@ import { findBarriers, findCutText, judgeDialog } from "./support/axe.ts";
 import { inviteMember } from "./support/people.ts";
 import { WIDTHS } from "./support/browser.ts";
 import { joinConsole } from "./support/open-console.ts";
+import { findTraces } from "./support/traces.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const ADDING = `
@@ -53,7 +54,7 @@ async function fetchToken(keyId: string, secret: string): Promise<number> {
   return status;
 }
 
-test("an application is created, and its key's secret is shown once: not after a reload, nor in a later answer", async () => {
+test("an application is created, and its key's secret is shown once: not after a reload, nor in a later answer, and nothing of the page keeps it", async () => {
   const { slug } = await world.createOrganisation("Once");
   const { page, open, complaints } = await world.visit();
   await open(`/o/${slug}/applications`);
@@ -87,11 +88,12 @@ test("an application is created, and its key's secret is shown once: not after a
 
   await page.keyboard.press("Escape");
   expect(await dialog.isVisible()).toBe(true);
+  expect(await findTraces(page, secret)).toEqual(["document", "heap"]);
   await dialog.getByLabel("I have stored it").check();
   await dialog.getByRole("button", { name: "Close" }).click();
   await dialog.waitFor({ state: "detached" });
   await page.getByRole("cell", { name: keyId }).waitFor();
-  expect(page.url()).not.toContain(secret);
+  await expect.poll(() => findTraces(page, secret)).toEqual([]);
   await page.reload();
   await page.getByRole("cell", { name: keyId }).waitFor();
   expect(await page.content()).not.toContain(secret);

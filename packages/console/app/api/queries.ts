@@ -234,12 +234,20 @@ export interface Change<K extends OperationId> {
   readonly isRunning: boolean;
 }
 
+/** A change on its way. It is kept as long as what it was sent by is shown: in the end it is emptied, since both may have a secret. */
+interface Sent<K extends OperationId> {
+  request: RequestOf<K> | null;
+  answer: AnswerOf<K> | null;
+}
+
 /** The only way to change something. */
 export function useChange<K extends OperationId>(op: K, { done, refresh }: ChangeOptions): Change<K> {
   const scope = useScope();
   const router = useRouter();
   const mutation = useMutation({
-    mutationFn: (request: RequestOf<K>) => call(scope, op, request) as Promise<AnswerOf<K>>,
+    mutationFn: async (sent: Sent<K>) => {
+      sent.answer = (await call(scope, op, sent.request as RequestOf<K>)) as AnswerOf<K>;
+    },
     onSuccess: async () => {
       if (done !== undefined) notifyDone(done);
       await makeStale(scope, refresh);
@@ -250,10 +258,20 @@ export function useChange<K extends OperationId>(op: K, { done, refresh }: Chang
     onError: async (error) => {
       if (isConflict(error)) await makeStale(scope, refresh);
     },
-    // A secret in an answer is not kept: what shows it holds it.
+    // An error may say what was entered.
     gcTime: 0,
   });
-  return { run: mutation.mutateAsync, isRunning: mutation.isPending };
+  const run = async (request: RequestOf<K>) => {
+    const sent: Sent<K> = { request, answer: null };
+    try {
+      await mutation.mutateAsync(sent);
+      return sent.answer as AnswerOf<K>;
+    } finally {
+      sent.request = null;
+      sent.answer = null;
+    }
+  };
+  return { run, isRunning: mutation.isPending };
 }
 
 /** Reads of these operations are asked for again: those that are shown at once, others when they are shown. */
