@@ -1,5 +1,5 @@
 import { chmod, chown, copyFile, mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { copyRunner } from "../python/sandbox/runner-files.ts";
 import { writeAccounts } from "../python/sandbox/system-view.ts";
 import { listProjectFiles } from "../project/list-files.ts";
@@ -11,7 +11,8 @@ import { CONSTRAINTS_FILE, PROJECT_FOLDER, REQUIREMENTS_FILE } from "./requireme
 export interface BuildFolders {
   /** Working directory of all steps. It contains no file that a project can name, so that none of its files is taken for a requirement. */
   readonly work: string;
-  /** The program that downloads, where every user can read it. */
+  /** The programs that create an environment and that download, where every user can read them. */
+  readonly creator: string;
   readonly downloader: string;
   /** A copy of the Python half that every user can read, for builds that are confined. */
   readonly runner: string;
@@ -48,6 +49,7 @@ export async function makeBuildFolders(build: EnvironmentBuild): Promise<BuildFo
   const work = join(directory, "work");
   const folders = {
     work,
+    creator: join(work, "create.py"),
     downloader: join(work, "download.py"),
     runner: join(work, "runner"),
     project: join(work, PROJECT_FOLDER),
@@ -58,8 +60,7 @@ export async function makeBuildFolders(build: EnvironmentBuild): Promise<BuildFo
   writeAccounts(work, user?.uid ?? process.getuid?.() ?? 0, user?.gid ?? process.getgid?.() ?? 0);
   await writeFile(join(work, REQUIREMENTS_FILE), requirements.text, { mode: 0o644 });
   await writeFile(join(work, CONSTRAINTS_FILE), requirements.constraints, { mode: 0o644 });
-  await copyFile(join(build.runnerDirectory, "installer/download.py"), folders.downloader);
-  await chmod(folders.downloader, 0o644);
+  await copyPrograms(build, [folders.creator, folders.downloader]);
   if (build.confined) copyRunner(build.runnerDirectory, folders.runner);
   for (const path of [folders.project, folders.fetched, folders.built, getEnvironmentFolder(directory)])
     await makeFolder(path, user);
@@ -71,6 +72,16 @@ export async function makeBuildFolders(build: EnvironmentBuild): Promise<BuildFo
     return own;
   };
   return { ...folders, makeScratch };
+}
+
+async function copyPrograms(
+  { runnerDirectory }: EnvironmentBuild,
+  targets: readonly string[],
+): Promise<void> {
+  for (const target of targets) {
+    await copyFile(join(runnerDirectory, "installer", basename(target)), target);
+    await chmod(target, 0o644);
+  }
 }
 
 async function copyProject(build: EnvironmentBuild, target: string): Promise<void> {
@@ -89,7 +100,8 @@ async function makeParents(root: string, path: string, user: SystemUser | null):
   await makeFolder(join(root, parent), user);
 }
 
-async function makeFolder(path: string, user: SystemUser | null): Promise<void> {
+/** Creates a folder that all users can read, with those above it. `user`: whose it is; null: that of the user of this process. */
+export async function makeFolder(path: string, user: SystemUser | null): Promise<void> {
   await mkdir(path, { recursive: true });
   await chmod(path, 0o755);
   if (user !== null) await chown(path, user.uid, user.gid);

@@ -57,6 +57,23 @@ test("downloads go when their owner built nothing for a week, or a day after the
   expect((await readdir(caches)).toSorted()).toEqual(["large-2", "used"]);
 });
 
+test("what was prepared for an interpreter goes when nothing was built for a week, what was not finished after a day", async () => {
+  const prepared = join(workspace.path, "prepared");
+  for (const [name, days] of [
+    ["v3-unused-2026-11", 8],
+    ["v3-used-2026-11", 6],
+    ["v3-used-2026-11.dead", 2],
+    ["v3-used-2026-11.running", 0],
+    ["v3-other-2026-11.unused", 8],
+  ] as const) {
+    const then = new Date(Date.now() - days * DAY);
+    await mkdir(join(prepared, name, "venv"), { recursive: true });
+    await utimes(join(prepared, name), then, then);
+  }
+  expect(await collect()).toBe(3);
+  expect((await readdir(prepared)).toSorted()).toEqual(["v3-used-2026-11", "v3-used-2026-11.running"]);
+});
+
 test("what a dead build left behind goes after a day, a build that runs stays, and no directory is no error", async () => {
   await createBuild("dead-1", 2);
   await createBuild("running-1", 0);

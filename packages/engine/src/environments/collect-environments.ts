@@ -2,6 +2,7 @@ import { readdir, readlink, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree } from "../files/remove-tree.ts";
 import { CACHES_FOLDER } from "./environment-folders.ts";
+import { PREPARED_FOLDER } from "./prepared-packages.ts";
 import { looksUnused, removeUnused } from "../files/remove-unused.ts";
 
 /** Milliseconds since the epoch. */
@@ -12,7 +13,7 @@ export interface EnvironmentCutoffs {
   readonly abandonedSince: number;
 }
 
-/** Removes environments of any format from the directory of an environment builder; and old downloads; returns the number of folders and logs. */
+/** Removes environments of any format from the directory of an environment builder; old downloads, and what was prepared; returns the number of folders and logs. */
 export async function collectEnvironments(directory: string, cutoffs: EnvironmentCutoffs): Promise<number> {
   const root = join(directory, "environments");
   const names = await readdir(root).catch(() => []);
@@ -32,7 +33,8 @@ export async function collectEnvironments(directory: string, cutoffs: Environmen
     await removeTree(join(root, name));
     removed += 1;
   }
-  return removed + (await collectCaches(join(directory, CACHES_FOLDER), cutoffs));
+  removed += await collectCaches(join(directory, CACHES_FOLDER), cutoffs);
+  return removed + (await collectPrepared(join(directory, PREPARED_FOLDER), cutoffs));
 }
 
 /** Of owners that build nothing any more; and those that became too large, whose names have a second part. */
@@ -45,6 +47,24 @@ async function collectCaches(
     const path = join(root, name);
     if (!(await looksUnused(path, name.includes("-") ? abandonedSince : unusedSince))) continue;
     await removeTree(path);
+    removed += 1;
+  }
+  return removed;
+}
+
+/** For interpreters that build nothing any more, or of a former month; and what was not finished, whose names have a dot. */
+async function collectPrepared(
+  root: string,
+  { unusedSince, abandonedSince }: EnvironmentCutoffs,
+): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(root).catch(() => [])) {
+    const path = join(root, name);
+    const isUnfinished = name.includes(".");
+    if (!(await looksUnused(path, isUnfinished ? abandonedSince : unusedSince))) continue;
+    // A build that has found it just now copies it.
+    if (isUnfinished) await removeTree(path);
+    else if (!(await removeUnused(path, `${path}.unused`, unusedSince))) continue;
     removed += 1;
   }
   return removed;

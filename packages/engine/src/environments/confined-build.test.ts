@@ -58,6 +58,7 @@ attempt("outside", lambda: pathlib.Path(open_folder, "evil").write_text("x"))
 attempt("temporary", lambda: pathlib.Path("/tmp/evil-of-a-build").write_text("x"))
 attempt("shared", lambda: pathlib.Path("/dev/shm/evil-of-a-build").write_text("x"))
 attempt("environment", lambda: (work.parent / "venv" / "evil.pth").write_text("x"))
+attempt("prepared", lambda: (work.parent.parent.parent / "prepared" / "evil").write_text("x"))
 attempt("secret", lambda: pathlib.Path(open_folder, "secret").read_text())
 attempt("folder", lambda: os.listdir(open_folder))
 attempt("parent", lambda: os.kill(${process.pid}, 0))
@@ -77,6 +78,7 @@ attempt("shadow", lambda: pathlib.Path("/etc/shadow").read_text())
       "temporary: PermissionError",
       "shared: PermissionError",
       "environment: PermissionError",
+      "prepared: PermissionError",
       "secret: PermissionError",
       "folder: PermissionError",
       "parent: PermissionError",
@@ -91,8 +93,12 @@ attempt("shadow", lambda: pathlib.Path("/etc/shadow").read_text())
 test(
   "wheels are installed by a confined build as by any other",
   async () => {
-    const environment = await scene.ensure(await scene.createTinyProject("tiny"), { owner: OWNER });
+    const lines: string[] = [];
+    const options = { owner: OWNER, onLog: (line: string) => lines.push(line) };
+    const environment = await scene.ensure(await scene.createTinyProject("tiny"), options);
     expect(runIn(environment, "import tiny; print(tiny.ANSWER)")).toBe("42");
+    expect(runIn(environment, "import pip, os; print(os.path.exists(pip.__cached__))")).toBe("True");
+    expect(lines.join("\n")).not.toContain("could not be prepared");
   },
   BUILD_TIME,
 );

@@ -5,6 +5,7 @@ import type { BuildLimits } from "./build-limits.ts";
 import type { BuildLog } from "./build-log.ts";
 import type { IndexAccess } from "./index-access.ts";
 import type { Interpreter } from "./interpreter.ts";
+import type { PreparedPackages } from "./prepared-packages.ts";
 import type { Requirements } from "./requirements.ts";
 
 /** The inputs of one build; put together in `shared-build.ts`. */
@@ -12,10 +13,12 @@ export interface EnvironmentBuild {
   /** An empty folder of its own, at its final place: the scripts of an environment name their interpreter by absolute path. */
   readonly directory: string;
   readonly projectDirectory: string;
-  /** Folder of the Python half, which has the program that downloads. */
+  /** Folder of the Python half, which has the programs that create an environment and download. */
   readonly runnerDirectory: string;
   readonly requirements: Requirements;
   readonly interpreter: Interpreter;
+  /** What an environment that pip fills begins with. */
+  readonly preparedPackages: PreparedPackages;
   /** Null: venv and pip are used. */
   readonly uv: TrustedExecutable | null;
   /** Null: builds run without a sandbox. */

@@ -7,6 +7,8 @@ import { DEFAULT_BUILD_LIMITS } from "./build-limits.ts";
 import { createBuildUsers } from "./build-users.ts";
 import type { BuildUsers, UidRange } from "./build-users.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { createPreparedPackages } from "./prepared-packages.ts";
+import type { PreparedPackages } from "./prepared-packages.ts";
 import type { Cgroups } from "../python/sandbox/cgroups/cgroups.ts";
 import { RUNNER_DIRECTORY } from "../python/sandbox/runner-files.ts";
 import type { TreeLimits } from "./watch-disk.ts";
@@ -69,6 +71,8 @@ export interface EnvironmentSettings extends Readonly<
   /** Whether the downloads of one owner are kept. Only steps that run no code of a package read or write them. */
   readonly keepsDownloads: boolean;
   readonly limits: BuildLimits;
+  /** What environments that pip fills begin with. */
+  readonly preparedPackages: PreparedPackages;
 }
 
 /** Adds the defaults. `buildUids` counts only for root, which without it builds without bubblewrap; with it, no downloads are kept. */
@@ -87,6 +91,7 @@ export function completeSettings({
     users,
     keepsDownloads: users === null,
     limits: { ...DEFAULT_BUILD_LIMITS, ...limits },
+    preparedPackages: createPreparedPackages(options.directory, options.interpreter),
   };
   // As root, bubblewrap would map the inner user to root. Without a build user, builds are trusted anyway.
   return isRoot && users === null ? { ...completed, bubblewrap: null } : completed;

@@ -103,6 +103,7 @@ def write(path):
     pathlib.Path(path).write_text("x")
 attempt("environment", lambda: write(work.parent / "venv" / "lib" / "evil.pth"))
 attempt("interpreter", lambda: write(work.parent / "venv" / "bin" / "python"))
+attempt("prepared", lambda: write(work.parent.parent.parent / "prepared" / "evil"))
 attempt("download", lambda: write(work / "fetched" / "packages" / "six-9.9-py3-none-any.whl"))
 attempt("requirements", lambda: open(work / "requirements.txt"))
 attempt("accounts", lambda: write("/etc/passwd"))
@@ -112,7 +113,7 @@ attempt("device", lambda: write("/dev/evil"))
 attempt("namespace", lambda: subprocess.run(["unshare", "--user", "--map-root-user", "true"], stderr=-3).returncode)
 `);
     const { namespace, ...writes } = reports;
-    expect(Object.keys(writes)).toHaveLength(8);
+    expect(Object.keys(writes)).toHaveLength(9);
     for (const [name, answer] of Object.entries(writes))
       expect(`${name}: ${answer}`).toMatch(/: (OSError|PermissionError|FileNotFoundError)$/);
     expect(namespace).not.toBe("0");

@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { getMessage } from "../base/thrown.ts";
 import { ProjectError } from "../project/project-error.ts";
 import type { BuildCommand } from "./build-command.ts";
 import type { EnvironmentBuild } from "./environment-build.ts";
@@ -25,27 +26,40 @@ const CHECK_FAILURE = {
 
 /** The steps of a build with venv and pip. */
 export function createPipSteps(build: EnvironmentBuild, folders: BuildFolders): readonly BuildStep[] {
-  const steps = [describeCreation(build), describeFetch(build, folders)];
+  const steps = [describeCreation(build, folders), describeFetch(build, folders)];
   const install = describeInstallation(build, folders);
   return build.sourceBuilds
     ? [...steps, describeBuild(build, folders), install, describeCheck(build)]
     : [...steps, install];
 }
 
-function describeCreation({ interpreter, directory }: EnvironmentBuild): BuildStep {
-  const environment = getEnvironmentFolder(directory);
+function describeCreation(build: EnvironmentBuild, { creator }: BuildFolders): BuildStep {
+  const { interpreter, preparedPackages } = build;
+  const environment = getEnvironmentFolder(build.directory);
   return {
     name: "create",
     title: `Creating an environment of Python ${interpreter.version}`,
     failure: CREATION_FAILURE,
     network: false,
-    readable: [],
+    readable: [creator, preparedPackages.directory],
     writable: [environment],
-    prepare: async () => ({
-      executable: interpreter.executable.path,
-      args: ["-I", "-m", "venv", environment],
-    }),
+    prepare: async () => {
+      const prepared = await findPrepared(build);
+      const args = prepared === null ? ["-m", "venv", environment] : [creator, environment, prepared];
+      return { executable: interpreter.executable.path, args: ["-I", ...args] };
+    },
   };
+}
+
+/** Null: this build installs pip itself, and says itself why that fails. */
+async function findPrepared({ preparedPackages, signal, log }: EnvironmentBuild): Promise<string | null> {
+  try {
+    return await preparedPackages.provide(signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    log.write(`pip could not be prepared for all builds: ${getMessage(error)}`);
+    return null;
+  }
 }
 
 function describeFetch(build: EnvironmentBuild, folders: BuildFolders): BuildStep {
