@@ -1,6 +1,6 @@
-/** A text as one word of a POSIX shell. */
+/** A text as one word of a POSIX shell, and of zsh, which puts a program's path in the place of its name after `=`. */
 export function quoteShell(text: string): string {
-  return /^[A-Za-z0-9_./:@%+=,-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return /^(?!=)[A-Za-z0-9_./:@%+=,-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Controls that JSON does not escape, and what is not seen, or turns the direction of what is. */
