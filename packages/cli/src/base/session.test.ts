@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
-import { expect, test } from "vitest";
+import type { RequestListener } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
 import { createPlatformClient, readAllPages } from "./session.ts";
 
 test("all pages of a list are read, in their order", async () => {
@@ -33,7 +34,7 @@ test.each([
   ["a refusal without end", "text/html"],
 ])("%s is read as far as its bound, and refused", async (_what, type) => {
   let sent = 0;
-  const server = createServer((_request, response) => {
+  const endpoint = await serve((_request, response) => {
     response.writeHead(type === "text/html" ? 500 : 200, { "content-type": type });
     const chunk = Buffer.alloc(64 * 1024, " ");
     const send = (): void => {
@@ -44,25 +45,65 @@ test.each([
     response.on("drain", send);
     send();
   });
+  const client = createClient(endpoint, { maxAnswerBytes: 1024 * 1024 });
+  await expect(client.getMe({})).rejects.toMatchObject({
+    code: "INVALID_ANSWER",
+    message: expect.stringMatching(/more than 1 MB/u),
+  });
+  // What lies in buffers on the way has been sent, no more.
+  expect(sent).toBeLessThan(ENOUGH);
+});
+
+test.each([
+  '{"hello": 1}',
+  '{"id": 1, "name": "Ada", "email": "ada@example.org"}',
+  "[]",
+  "null",
+  "7",
+  "",
+  '{"user": ',
+])(
+  "a server that answers a platform's question with '%s' is said to be none, with what to do",
+  async (answer) => {
+    const endpoint = await serve((_request, response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(answer),
+    );
+    const { getMe, listServices } = createClient(endpoint);
+    for (const call of [getMe, listServices])
+      await expect(call({})).rejects.toMatchObject({
+        code: "NOT_A_PLATFORM",
+        message: expect.stringContaining(`The server at ${endpoint} is not a platform API`),
+        hint: expect.stringContaining("platform login --endpoint URL"),
+        exitCode: 1,
+      });
+  },
+);
+
+test("the answers of a platform that is older or newer are taken, and none where there is none to be", async () => {
+  const user = { id: "1", name: "Ada", email: "ada@example.org" };
+  const answer = { ...user, organization: {}, organizations: [], since: "a later version" };
+  const endpoint = await serve(({ method }, response) => {
+    if (method === "DELETE") response.writeHead(204).end();
+    else response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+  });
+  const client = createClient(endpoint);
+  expect(await client.getMe({})).toEqual(answer);
+  expect(await client.deleteApplication({ params: { id: "a" } })).toBeUndefined();
+});
+
+/** A server of one test; its address. */
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  try {
-    const address = server.address();
-    const port = typeof address === "object" ? address?.port : 0;
-    const client = createPlatformClient({
-      endpoint: `http://127.0.0.1:${port}`,
-      token: null,
-      organizationId: null,
-      signal: new AbortController().signal,
-      maxAnswerBytes: 1024 * 1024,
-    });
-    await expect(client.getMe({})).rejects.toMatchObject({
-      code: "INVALID_ANSWER",
-      message: expect.stringMatching(/more than 1 MB/u),
-    });
-    // What lies in buffers on the way has been sent, no more.
-    expect(sent).toBeLessThan(ENOUGH);
-  } finally {
+  onTestFinished(() => {
     server.closeAllConnections();
     server.close();
-  }
-});
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+}
+
+function createClient(endpoint: string, options: { readonly maxAnswerBytes?: number } = {}) {
+  const { signal } = new AbortController();
+  return createPlatformClient({ endpoint, token: null, organizationId: null, signal, ...options });
+}

@@ -7,6 +7,7 @@ import type { StoredConfig } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { UserError } from "./errors.ts";
+import { mayAnswer } from "./resembles.ts";
 import type { Settings } from "./settings.ts";
 
 const PLATFORM_API_PREFIX = "/api";
@@ -165,7 +166,7 @@ function createApiClient<T extends OperationTable>(
   options: PlatformClientOptions,
 ): Client<T> {
   const headers = createHeaders(options);
-  return createClient(table, {
+  const client = createClient(table, {
     baseUrl: `${options.endpoint}${prefix}`,
     headers: () => ({ ...headers, ...options.headers?.() }),
     fetch: async (input, init) => {
@@ -179,6 +180,23 @@ function createApiClient<T extends OperationTable>(
       return bounded;
     },
   });
+  return refuseOthers(client, table, options.endpoint);
+}
+
+/** The same client, which also refuses JSON that no platform answers with: a command would fail at what is not in it. */
+function refuseOthers<T extends OperationTable>(client: Client<T>, table: T, endpoint: string): Client<T> {
+  const calls = Object.entries<(request: never) => Promise<unknown>>(client).map(([id, call]) => [
+    id,
+    async (request: never) => {
+      const answer = await call(request).catch((error: unknown) => {
+        throw error instanceof SyntaxError ? createForeignError(endpoint, NOT_JSON, error) : error;
+      });
+      const responses = table[id]?.responses ?? {};
+      if (answer instanceof Response || mayAnswer(responses, answer)) return answer;
+      throw createForeignError(endpoint, "the response has nothing of what a platform answers");
+    },
+  ]);
+  return Object.fromEntries(calls) as Client<T>;
 }
 
 /** More than a page of any list has. */
@@ -220,13 +238,16 @@ function checkIsPlatform(response: Response, endpoint: string): void {
   const type = response.headers.get("content-type") ?? "";
   const isKnown = type.includes("json") || type.includes("event-stream");
   if (!isRedirect && (isKnown || !response.ok)) return;
-  throw new UserError(
-    "NOT_A_PLATFORM",
-    `The server at ${endpoint} is not a platform API (${isRedirect ? `redirect ${response.status}` : "the response is not JSON"}).`,
-    {
-      hint: "Check the endpoint: 'platform login --endpoint URL' or PLATFORM_ENDPOINT. It is the address of the platform API, not of the gateway.",
-    },
-  );
+  throw createForeignError(endpoint, isRedirect ? `redirect ${response.status}` : NOT_JSON);
+}
+
+const NOT_JSON = "the response is not JSON";
+
+function createForeignError(endpoint: string, why: string, cause?: unknown): UserError {
+  return new UserError("NOT_A_PLATFORM", `The server at ${endpoint} is not a platform API (${why}).`, {
+    cause,
+    hint: "Check the endpoint: 'platform login --endpoint URL' or PLATFORM_ENDPOINT. It is the address of the platform API, not of the gateway.",
+  });
 }
 
 /** Where the console shows a job. */
