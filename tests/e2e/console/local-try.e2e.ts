@@ -17,6 +17,7 @@ import { findBarriers, findCutText } from "./support/axe.ts";
 import { WIDTHS } from "./support/browser.ts";
 import { openVisit } from "./support/open-console.ts";
 import type { Visit } from "./support/open-console.ts";
+import { readWhy } from "./support/read-why.ts";
 
 /* The page of `platform serve`, as the one who writes the service sees it: no platform runs. */
 
@@ -78,7 +79,9 @@ async function openPage(options: Parameters<typeof openVisit>[1] = {}): Promise<
 }
 
 const save = (program: string) => writeFile(join(project, "src/program.py"), program);
-const run = ({ page }: Visit) => page.getByRole("button", { name: "Run", exact: true }).click();
+const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
+const run = (visit: Visit) => button(visit, "Run").click();
+const whyNot = (visit: Visit, name: string) => readWhy(button(visit, name), name);
 
 /** The server gets a request, and its answer never arrives. */
 async function cut(route: Route): Promise<void> {
@@ -95,11 +98,14 @@ test("the example of the project runs as it stands: no digit is lost, and result
   const { page } = visit;
   expect(await page.getByRole("textbox", { name: "number" }).inputValue()).toBe(DIGITS);
   await page.getByText("Nothing was run yet").waitFor();
+  expect(await whyNot(visit, "Example again")).toBe("The input is that of the example.");
   await page.getByRole("textbox", { name: "seconds" }).fill("2");
-  await run(visit);
+  await button(visit, "Run").press("Enter");
   // While it runs.
   await page.getByRole("log").getByText("second 1").waitFor();
   await page.getByText("Running", { exact: true }).waitFor();
+  expect(await button(visit, "Run").evaluate((one) => one === document.activeElement)).toBe(true);
+  expect(await whyNot(visit, "Run")).toBe("The last one still runs: wait for its end, or cancel it.");
   const result = page.getByRole("region", { name: "Result" });
   expect(await result.innerText()).toContain(`"number": ${DIGITS},\n  "half": 0.5`);
   await page.getByText("Succeeded", { exact: true }).waitFor();
@@ -125,7 +131,7 @@ test("what does not fit is refused at its field, and what is no JSON cannot be r
   await page.getByText("must be integer").waitFor({ state: "detached" });
   await page.getByText("JSON", { exact: true }).click();
   await page.getByRole("textbox", { name: "Input" }).fill("{");
-  expect(await page.getByRole("button", { name: "Run", exact: true }).isDisabled()).toBe(true);
+  expect(await whyNot(visit, "Run")).toContain("JSON");
   expect(withoutRefusals(visit)).toEqual([]);
 });
 

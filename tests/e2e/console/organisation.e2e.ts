@@ -16,8 +16,9 @@ import {
   toJob,
 } from "./support/quantum-backend.ts";
 import { pressAll } from "./support/press-all.ts";
-import { findTraces } from "./support/traces.ts";
+import { readWhy } from "./support/read-why.ts";
 import { listRoutes } from "./support/routes.ts";
+import { findTraces } from "./support/traces.ts";
 
 let world: ConsoleWorld;
 beforeAll(async () => {
@@ -211,7 +212,7 @@ test("an organisation is renamed with its address, and is gone when its name was
 
   await page.getByRole("button", { name: "Delete" }).click();
   const confirm = dialog.getByRole("button", { name: "Delete" });
-  expect(await confirm.isDisabled()).toBe(true);
+  expect(await readWhy(confirm, "Delete")).toBe('Type "After all" before.');
   await dialog.getByLabel(/^Type/u).fill("After all");
   await confirm.click();
   await expect.poll(() => new URL(page.url()).pathname).not.toContain(slug);

@@ -23,3 +23,4 @@ import "@mantine/core/styles/Switch.layer.css";
 import "@mantine/core/styles/Tabs.layer.css";
 import "@mantine/core/styles/Text.layer.css";
 import "@mantine/core/styles/Title.layer.css";
+import "@mantine/core/styles/Tooltip.layer.css";

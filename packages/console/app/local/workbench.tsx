@@ -7,8 +7,10 @@ import type { LocalApi } from "../api/local.ts";
 import { findBodyFault } from "../schema-form/find-body-fault.ts";
 import { InputEditor } from "../schema-form/input-editor.tsx";
 import type { Unfinished } from "../schema-form/schema-fields.tsx";
+import { explainHeld, explainUnchanged } from "../try-it/explain-held.ts";
 import { SameElsewhere } from "../try-it/same-elsewhere.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Unless } from "../ui/unless.tsx";
 import { composeExample } from "./compose-example.ts";
 import { RunPanel } from "./run-panel.tsx";
 import { TypeHints } from "./type-hints.tsx";
@@ -16,6 +18,8 @@ import { useRun } from "./use-run.ts";
 
 /** Largest `data` and `params` by value, as on a platform. */
 const INPUT_BYTES = 1_048_576;
+
+const STILL_RUNS = "The last one still runs: wait for its end, or cancel it.";
 
 interface WorkbenchProps {
   readonly api: LocalApi;
@@ -30,7 +34,7 @@ export function Workbench({ api, project }: WorkbenchProps) {
   const { run, isStarting, isRunning, refusal, start, cancel, forgetRefusal } = useRun(api, project.version);
   const fault = findBodyFault(text, INPUT_BYTES);
   const errors = refusal === null ? [] : explainError(refusal).fields;
-  const isHeld = fault !== null || unfinished.size > 0 || isRunning;
+  const held = explainHeld(fault, unfinished) ?? (isRunning ? STILL_RUNS : null);
   const change = (next: string) => {
     setText(next);
     forgetRefusal();
@@ -45,12 +49,16 @@ export function Workbench({ api, project }: WorkbenchProps) {
         <div className="local-actions">
           <h2 id="input-title">Input</h2>
           <Group gap="xs">
-            <Button variant="default" onClick={reset} disabled={text === example && unfinished.size === 0}>
-              Example again
-            </Button>
-            <Button onClick={() => start(text)} loading={isStarting} disabled={isHeld}>
-              Run
-            </Button>
+            <Unless reason={explainUnchanged(text, example, unfinished)}>
+              <Button variant="default" onClick={reset}>
+                Example again
+              </Button>
+            </Unless>
+            <Unless reason={held}>
+              <Button onClick={() => start(text)} loading={isStarting}>
+                Run
+              </Button>
+            </Unless>
           </Group>
           {project.failure !== null && (
             <a className="local-fault" href="#notes">

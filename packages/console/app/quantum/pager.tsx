@@ -1,7 +1,7 @@
 import { Button, Group, Text } from "@mantine/core";
 import type { AnswerOf } from "../api/client.ts";
-import { Unless } from "../ui/can.tsx";
 import { useSetSearch } from "../ui/dialog.tsx";
+import { Unless } from "../ui/unless.tsx";
 import { formatCount } from "../util/units.ts";
 
 interface PagerProps {

@@ -3,10 +3,10 @@ import { useState } from "react";
 import type { PoolFile } from "@platform/contract/platform-api/data-pools";
 import { q, useFetched } from "../api/queries.ts";
 import { useOrganisation } from "../api/scope.tsx";
-import { Unless } from "../ui/can.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { AppLink } from "../ui/link.tsx";
+import { Unless } from "../ui/unless.tsx";
 import { editJson } from "../util/edit-json.ts";
 import { formatBytes } from "../util/units.ts";
 

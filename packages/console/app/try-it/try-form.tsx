@@ -7,11 +7,13 @@ import { q, useFetched } from "../api/queries.ts";
 import { findBodyFault } from "../schema-form/find-body-fault.ts";
 import { InputEditor } from "../schema-form/input-editor.tsx";
 import type { Unfinished } from "../schema-form/schema-fields.tsx";
-import { Can, Unless } from "../ui/can.tsx";
+import { Can } from "../ui/can.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Unless } from "../ui/unless.tsx";
 import type { Schema } from "../util/json-schema.ts";
 import { Elsewhere } from "./elsewhere.tsx";
 import type { ShownStart } from "./elsewhere.tsx";
+import { explainHeld, explainUnchanged } from "./explain-held.ts";
 import { PickFile } from "./pick-file.tsx";
 import { useStartKey } from "./use-start-key.ts";
 
@@ -39,16 +41,6 @@ interface TryFormProps {
   readonly explain?: (error: unknown) => ReactNode;
   /** What became of the last start, where it is shown beside the form. */
   readonly beside?: ReactNode;
-}
-
-/** Why an input is not sent; null: it is. */
-function explainHeld(fault: string | null, unfinished: Unfinished): string | null {
-  return fault ?? (unfinished.size > 0 ? "A field has a value that cannot be sent yet." : null);
-}
-
-/** Why there is nothing to take back; null: there is. */
-function explainUnchanged(text: string, example: string, unfinished: Unfinished): string | null {
-  return text === example && unfinished.size === 0 ? "The input is that of the example." : null;
 }
 
 /** The body of a start, sent digit by digit as it was typed, and the same start for elsewhere. */

@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import type { OperationId } from "../api/client.ts";
 import { Can } from "./can.tsx";
 import { Dialog } from "./dialog.tsx";
+import { Unless } from "./unless.tsx";
 import { useOnePress } from "./use-one-press.ts";
 
 interface ConfirmProps {
@@ -85,9 +86,11 @@ function Question({ label, typed, run, close, children }: QuestionProps) {
           <Button variant="default" onClick={close}>
             Keep it
           </Button>
-          <Button type="submit" color="red" loading={isRunning} disabled={!isTyped}>
-            {label}
-          </Button>
+          <Unless reason={isTyped ? null : `Type "${typed}" before.`}>
+            <Button type="submit" color="red" loading={isRunning}>
+              {label}
+            </Button>
+          </Unless>
         </Group>
       </Stack>
     </form>

@@ -1,9 +1,9 @@
 import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { Unless } from "./can.tsx";
 import { CopyButton, CopyLine } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { saveText } from "./save.ts";
+import { Unless } from "./unless.tsx";
 
 /** A value that is shown once. */
 export interface Secret {

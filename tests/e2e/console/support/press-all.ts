@@ -1,6 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Visit } from "./open-console.ts";
+import { readWhy } from "./read-why.ts";
 import { goTo } from "./routes.ts";
 import { waitUntilSettled, watchRequests } from "./settled.ts";
 
@@ -106,19 +107,6 @@ function describeButton(buttons: Locator, index: number) {
       opens: button.getAttribute("aria-haspopup"),
     } as const;
   }, index);
-}
-
-/** What is said of a button to whoever comes to it by the keyboard. */
-async function readWhy(button: Locator, where: string): Promise<string> {
-  const page = button.page();
-  // What lies under the mouse says something of itself, too.
-  await page.mouse.move(0, 0);
-  await button.focus();
-  const described = () => button.getAttribute("aria-describedby");
-  await expect.poll(described, { message: `${where} says why it is of no use` }).not.toBeNull();
-  const why = await page.locator(`[id="${await described()}"]`).textContent();
-  await button.blur();
-  return why ?? "";
 }
 
 /** The title of the dialog that is open, which is closed; empty: there is none. */
