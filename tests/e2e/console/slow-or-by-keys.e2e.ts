@@ -38,7 +38,7 @@ afterAll(() => world?.close());
 
 test("by keys alone one signs in, tries a service and reads its result, makes an application and a key, and sees the focus all along", async () => {
   const { page, open } = await world.visit({ as: null });
-  const { unseen, tabTo, press, awaitFocus, awaitTitle } = takeKeys(page);
+  const { unseen, tabTo, press, awaitFocus, awaitTitle, goTo } = takeKeys(page);
   await open("/sign-in");
   await awaitFocus(page.getByLabel("Email address"));
   await page.keyboard.type(world.login.email);
@@ -61,9 +61,7 @@ test("by keys alone one signs in, tries a service and reads its result, makes an
     await expect.poll(() => page.getByRole("tab", { name: tab }).getAttribute("aria-selected")).toBe("true");
   }
 
-  await page.keyboard.press("g");
-  await page.keyboard.press("a");
-  await awaitTitle("Applications");
+  await goTo("a", "Applications");
   await press("button", "New application");
   await page.getByRole("dialog", { name: "New application" }).waitFor();
   await page.keyboard.press("Escape");
@@ -128,11 +126,9 @@ test("by keys alone one uploads a ZIP file, publishes the service, and is asked 
 test("by keys alone one chooses a plan, makes an application, subscribes with it, and is back where one pressed Subscribe", async () => {
   const { slug } = await world.createOrganisation("Subscribing by keys");
   const { page, open, complaints } = await world.visit();
-  const { unseen, press, awaitFocus, awaitTitle } = takeKeys(page);
+  const { unseen, press, awaitFocus, awaitTitle, goTo } = takeKeys(page);
   await open(`/o/${slug}`);
-  await page.keyboard.press("g");
-  await page.keyboard.press("m");
-  await awaitTitle("Marketplace");
+  await goTo("m", "Marketplace");
   await page.keyboard.press("/");
   await awaitFocus(page.getByRole("searchbox", { name: "Search the marketplace" }));
   await page.keyboard.type("Sums by keys");
@@ -164,11 +160,9 @@ test("by keys alone one makes a data pool, stores a file there, and gives it ano
   const path = join(world.directory, "map.json");
   await writeFile(path, "{}");
   const { page, open, complaints } = await world.visit();
-  const { unseen, press, awaitFocus, awaitTitle } = takeKeys(page);
+  const { unseen, press, awaitFocus, awaitTitle, goTo } = takeKeys(page);
   await open(`/o/${slug}`);
-  await page.keyboard.press("g");
-  await page.keyboard.press("d");
-  await awaitTitle("Data pools");
+  await goTo("d", "Data pools");
   await press("button", "New data pool");
   const dialog = page.getByRole("dialog");
   await awaitFocus(dialog.getByLabel("Name"));
@@ -196,12 +190,10 @@ test("by keys alone one finds executions, goes from row to row, selects two and 
   const ended = [await start({ data: { a: 1 } }), await start({ data: { a: 2 } })];
   await expect.poll(() => count("SUCCEEDED")).toBeGreaterThanOrEqual(ended.length);
   const { page, open, complaints } = await world.visit();
-  const { unseen, tabTo, press, awaitFocus, awaitTitle } = takeKeys(page);
+  const { unseen, tabTo, press, awaitFocus, awaitTitle, goTo } = takeKeys(page);
   const rows = page.getByRole("table", { name: "Executions", exact: true }).locator("tbody tr");
   await open(`/o/${slug}`);
-  await page.keyboard.press("g");
-  await page.keyboard.press("e");
-  await awaitTitle("Executions");
+  await goTo("e", "Executions");
   await page.keyboard.press("/");
   await awaitFocus(page.getByRole("textbox", { name: "Find" }));
   await page.keyboard.type("adding");
@@ -232,9 +224,7 @@ test("by keys alone one finds executions, goes from row to row, selects two and 
 
   const startAt = new Date(Date.now() + HOUR_MS).toISOString();
   const waiting = [await start({ data: {}, startAt }), await start({ data: {}, startAt })];
-  await page.keyboard.press("g");
-  await page.keyboard.press("e");
-  await awaitTitle("Executions");
+  await goTo("e", "Executions");
   await press("button", "In flight");
   await expect.poll(() => rows.count()).toBe(waiting.length);
   await press("button", "Cancel all that match");

@@ -18,6 +18,8 @@ interface Keys {
   readonly awaitFocus: (target: Locator) => Promise<void>;
   /** Waits until the page has this title, and the focus there: a page that has just been drawn takes it from what Tab has reached. */
   readonly awaitTitle: (name: string) => Promise<void>;
+  /** Goes to a page of the menu by `g` and its letter. */
+  readonly goTo: (letter: string, title: string) => Promise<void>;
 }
 
 /** The keys of a page, and what cannot be seen on the way. */
@@ -38,9 +40,20 @@ export function takeKeys(page: Page): Keys {
     }
     throw new Error(`${by} does not lead to ${String(target)}`);
   };
+  const awaitTitle: Keys["awaitTitle"] = async (name) => {
+    await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+    // Set together with the focus (ui/page-header.tsx).
+    await expect.poll(() => page.title()).toBe(`${name} · Platform`);
+  };
   return {
     unseen,
     tabTo,
+    awaitTitle,
+    goTo: async (letter, title) => {
+      await page.keyboard.press("g");
+      await page.keyboard.press(letter);
+      await awaitTitle(title);
+    },
     press: async (role, name, key = "Enter") => {
       await tabTo(role, name);
       await page.keyboard.press(key);
@@ -49,11 +62,6 @@ export function takeKeys(page: Page): Keys {
       await target.waitFor();
       await expect.poll(() => target.evaluate(isFocused)).toBe(true);
       await note();
-    },
-    awaitTitle: async (name) => {
-      await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
-      // Set together with the focus (ui/page-header.tsx).
-      await expect.poll(() => page.title()).toBe(`${name} · Platform`);
     },
   };
 }
