@@ -4,6 +4,7 @@ import { expectOk, request } from "../../../tools/platform-client.ts";
 import { inviteMember } from "./support/people.ts";
 import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld, Visit } from "./support/open-console.ts";
+import { readWhy } from "./support/read-why.ts";
 
 const PROGRAM = `
 def run(data, params):
@@ -178,6 +179,11 @@ test("cancelling all that match the filter cancels as many as the dialog said, a
   await page.getByText("3 cancelled.").waitFor();
   expect(await listAll("status=PENDING")).toEqual([theirs.id]);
   expect(await count("code=CANCELLED")).toBe(3);
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Cancel all that match" }).click();
+  const nothing = `Nothing that the filter matches waits or runs in ${slug}.`;
+  await dialog.getByRole("status").getByText(nothing).waitFor();
+  expect(await readWhy(dialog.getByRole("button", { name: "Cancel them" }), "Cancel them")).toBe(nothing);
   expect(complaints).toEqual([]);
 });
 

@@ -4,10 +4,13 @@ import { q, useChange, useFetched } from "../api/queries.ts";
 import type { ExecutionFilter } from "../execution/filter.ts";
 import { Failure } from "../ui/failure.tsx";
 import { notifyDone } from "../ui/notify.ts";
+import { Unless } from "../ui/unless.tsx";
 import { formatCount } from "../util/units.ts";
 
 /** The most that one request cancels. */
 const MOST = 10_000;
+
+const TOO_MANY = `These are more than the ${formatCount(MOST)} that one request cancels. Choose a shorter period.`;
 
 interface CancelMatchingProps {
   readonly filter: ExecutionFilter;
@@ -41,11 +44,7 @@ export function CancelMatching({ filter, slug, close }: CancelMatchingProps) {
       {count.error !== null && <Failure error={count.error} retry={count.retry} />}
       {error !== null && <Failure error={error} />}
       <Text role="status">{describe(total, slug)}</Text>
-      {total !== null && total > MOST && (
-        <Text>
-          These are more than the {formatCount(MOST)} that one request cancels. Choose a shorter period.
-        </Text>
-      )}
+      {total !== null && total > MOST && <Text>{TOO_MANY}</Text>}
       <Text c="dimmed" fz="sm">
         What waits ends at once, what runs within seconds. Incoming executions are not cancelled: they are
         others' own.
@@ -54,14 +53,11 @@ export function CancelMatching({ filter, slug, close }: CancelMatchingProps) {
         <Button variant="default" onClick={close}>
           Keep them
         </Button>
-        <Button
-          color="red"
-          loading={cancel.isRunning}
-          disabled={total === null || total === 0 || total > MOST}
-          onClick={() => void run(total ?? 0)}
-        >
-          {total === null || total === 0 ? "Cancel them" : `Cancel ${formatCount(total)}`}
-        </Button>
+        <Unless reason={explainHeld(total, slug)}>
+          <Button color="red" loading={cancel.isRunning} onClick={() => void run(total ?? 0)}>
+            {total === null || total === 0 ? "Cancel them" : `Cancel ${formatCount(total)}`}
+          </Button>
+        </Unless>
       </Group>
     </Stack>
   );
@@ -72,6 +68,12 @@ function describe(total: number | null, slug: string): string {
   if (total === 0) return `Nothing that the filter matches waits or runs in ${slug}.`;
   if (total === 1) return `1 execution of ${slug} that waits or runs will be cancelled.`;
   return `${formatCount(total)} executions of ${slug} that wait or run will be cancelled.`;
+}
+
+/** Why none is cancelled now; null: they can be. */
+function explainHeld(total: number | null, slug: string): string | null {
+  if (total === null || total === 0) return describe(total, slug);
+  return total > MOST ? TOO_MANY : null;
 }
 
 /** How many the filter matches that can be cancelled; null: not known yet. */
