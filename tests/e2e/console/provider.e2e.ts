@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { request } from "../../../tools/platform-client.ts";
+import { expectOk, request } from "../../../tools/platform-client.ts";
 import { findBarriers } from "./support/axe.ts";
 import { inviteMember } from "./support/people.ts";
 import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
+import { readWhy } from "./support/read-why.ts";
 
 const PROGRAM = `
 def run(data: dict[str, int]) -> int:
@@ -308,5 +309,27 @@ test("a provider ends a subscription with a reason, which the subscriber reads o
   await page.getByRole("button", { name: "Remove", exact: true }).click();
   await dialog.getByRole("button", { name: "Remove", exact: true }).click();
   await page.getByRole("heading", { name: "No subscriptions" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("a plan that is withdrawn while somebody chooses it is not gone on with: the button says so, and the next one is", async () => {
+  const { slug: customer } = await world.createOrganisation("Choosing");
+  const path = `/services/${serviceKey}`;
+  await expectOk(world.api("POST", `${path}/publish`, { scope: "marketplace" }));
+  await expectOk(world.api("PUT", `${path}/plans/passing`, { name: "Passing" }));
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${customer}/marketplace/${serviceKey}?new=subscription&plan=passing`);
+  const dialog = page.getByRole("dialog");
+  const passing = dialog.getByRole("radio", { name: "Passing" });
+  expect(await passing.isChecked()).toBe(true);
+  await expectOk(world.api("DELETE", `${path}/plans/passing`));
+  // What is no longer fresh is read again when one comes back to the window.
+  const comeBack = () => page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
+  await expect.poll(() => comeBack().then(() => passing.count())).toBe(0);
+  const next = dialog.getByRole("button", { name: "Next" });
+  expect(await readWhy(next, "Next")).toBe("Choose a plan before.");
+  await dialog.getByRole("radio", { name: "Free" }).check();
+  await next.click();
+  await dialog.getByRole("button", { name: "Change plan" }).waitFor();
   expect(complaints).toEqual([]);
 });

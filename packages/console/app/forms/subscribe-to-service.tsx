@@ -9,6 +9,7 @@ import { Can } from "../ui/can.tsx";
 import { CopyLine } from "../ui/copy-button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { AppLink, ButtonLink } from "../ui/link.tsx";
+import { Unless } from "../ui/unless.tsx";
 import { describePriceBeside, listLimits, sortByPrice } from "../util/plan-words.ts";
 import { CreateApplication } from "./create-application.tsx";
 import { ChoiceField } from "./fields.tsx";
@@ -78,9 +79,9 @@ function ChoosePlan({ plans: offered, first, onChosen, close }: ChoosePlanProps)
         <Button variant="default" onClick={close}>
           Cancel
         </Button>
-        <Button disabled={plan === undefined} onClick={() => plan !== undefined && onChosen(plan)}>
-          Next
-        </Button>
+        <Unless reason={plan === undefined ? "Choose a plan before." : null}>
+          <Button onClick={() => plan !== undefined && onChosen(plan)}>Next</Button>
+        </Unless>
       </Group>
     </Stack>
   );
