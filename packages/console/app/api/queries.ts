@@ -246,7 +246,7 @@ export function useChange<K extends OperationId>(op: K, { done, refresh }: Chang
   const router = useRouter();
   const mutation = useMutation({
     mutationFn: async (sent: Sent<K>) => {
-      sent.answer = (await call(scope, op, sent.request as RequestOf<K>)) as AnswerOf<K>;
+      sent.answer = (await call(scope, op, sent.request)) as AnswerOf<K>;
     },
     onSuccess: async () => {
       if (done !== undefined) notifyDone(done);

@@ -22,7 +22,7 @@ async function copyAs(page: Page, choice: string): Promise<string> {
  * they read it from: what each of them prints, as JSON. The command works in the organisation that its variable says.
  */
 export async function runCopied(world: ConsoleWorld, page: Page, organizationId: string) {
-  const { directory, login, platform } = world;
+  const { directory, login } = world;
   const printed: Record<string, unknown> = {};
   for (const language of LANGUAGES) {
     const program = await copyAs(page, language);
@@ -35,7 +35,7 @@ export async function runCopied(world: ConsoleWorld, page: Page, organizationId:
   const inShell = await runShownOk("curl", shell, directory, {
     CLI,
     PLATFORM_CONFIG_DIR: join(directory, "copied"),
-    PLATFORM_ENDPOINT: platform.apiUrl,
+    PLATFORM_ENDPOINT: login.apiUrl,
     PLATFORM_PERSONAL_ACCESS_TOKEN: login.personalAccessToken,
     PLATFORM_ORGANIZATION_ID: organizationId,
   });
