@@ -146,7 +146,10 @@ test("a result is had in one form, and what has none is said to", async () => {
 });
 
 test("a list that is kept outside of the database is the result as it is, and counted as a small one", async () => {
-  const id = await runFor({ many: 20_000 });
+  const ran = await run("--params", '{"many": 20000}');
+  const id = /Job ([0-9a-f-]{36})/u.exec(ran.stderr)?.[1] ?? "";
+  for (const { code, stdout } of [ran, await quantum("result", id)])
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ length: 20_000 })]);
   const read = async (part: string) => {
     const url = `${world.platform.apiUrl.replace(/\/api$/u, "")}/quantum/jobs/${id}/${part}`;
     const headers = { authorization: `Bearer ${world.login.personalAccessToken}` };

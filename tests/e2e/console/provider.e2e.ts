@@ -239,7 +239,13 @@ test("a service that has had versions says why it stays; one that never had goes
   await page.getByRole("button", { name: "Delete the service" }).click();
   const dialog = page.getByRole("dialog");
   const confirm = dialog.getByRole("button", { name: "Delete the service" });
+  // Neither the button, nor the key, nor the form itself deletes it before.
+  await dialog.getByLabel(/^Type/u).fill("never-buil");
+  await dialog.getByLabel(/^Type/u).press("Enter");
+  await confirm.click({ force: true });
+  await dialog.locator("form").evaluate((form) => (form as HTMLFormElement).requestSubmit());
   expect(await confirm.isDisabled()).toBe(true);
+  expect((await world.api("GET", `/services/${created.key}`)).status).toBe(200);
   await dialog.getByLabel(/^Type/u).fill("never-built");
   await confirm.click();
   await page.getByRole("heading", { level: 1, name: "Services" }).waitFor();

@@ -258,8 +258,8 @@ export function useChange<K extends OperationId>(op: K, { done, refresh }: Chang
     onError: async (error) => {
       if (isConflict(error)) await makeStale(scope, refresh);
     },
-    // An error may say what was entered.
-    gcTime: 0,
+    // An error may say what was entered. Not 0: what is still on its way then would be looked at all the time.
+    gcTime: 1_000,
   });
   const run = async (request: RequestOf<K>) => {
     const sent: Sent<K> = { request, answer: null };

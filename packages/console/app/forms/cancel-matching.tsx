@@ -39,11 +39,12 @@ export function CancelMatching({ filter, slug, close }: CancelMatchingProps) {
     }
   };
   const { total } = count;
+  const words = total === null && count.error !== null ? NOT_COUNTED : describe(total, slug);
   return (
     <Stack>
       {count.error !== null && <Failure error={count.error} retry={count.retry} />}
       {error !== null && <Failure error={error} />}
-      <Text role="status">{describe(total, slug)}</Text>
+      <Text role="status">{words}</Text>
       {total !== null && total > MOST && <Text>{TOO_MANY}</Text>}
       <Text c="dimmed" fz="sm">
         What waits ends at once, what runs within seconds. Incoming executions are not cancelled: they are
@@ -53,7 +54,7 @@ export function CancelMatching({ filter, slug, close }: CancelMatchingProps) {
         <Button variant="default" onClick={close}>
           Keep them
         </Button>
-        <Unless reason={explainHeld(total, slug)}>
+        <Unless reason={total === null || total === 0 ? words : total > MOST ? TOO_MANY : null}>
           <Button color="red" loading={cancel.isRunning} onClick={() => void run(total ?? 0)}>
             {total === null || total === 0 ? "Cancel them" : `Cancel ${formatCount(total)}`}
           </Button>
@@ -63,17 +64,13 @@ export function CancelMatching({ filter, slug, close }: CancelMatchingProps) {
   );
 }
 
+const NOT_COUNTED = "How many the filter matches is not known.";
+
 function describe(total: number | null, slug: string): string {
   if (total === null) return "Counting what the filter matches.";
   if (total === 0) return `Nothing that the filter matches waits or runs in ${slug}.`;
   if (total === 1) return `1 execution of ${slug} that waits or runs will be cancelled.`;
   return `${formatCount(total)} executions of ${slug} that wait or run will be cancelled.`;
-}
-
-/** Why none is cancelled now; null: they can be. */
-function explainHeld(total: number | null, slug: string): string | null {
-  if (total === null || total === 0) return describe(total, slug);
-  return total > MOST ? TOO_MANY : null;
 }
 
 /** How many the filter matches that can be cancelled; null: not known yet. */

@@ -299,7 +299,14 @@ export const QUANTUM_JOBS_API = {
     summary: "Get the result of a quantum job, or why there is none",
     description:
       "Of a completed job what the backend has returned, byte by byte; of one that has not completed `code` and `detail`. Of a dry run an estimate: `valid`, `warnings`, `seconds` (null: the backend does not say), `cost` (null where only `seconds` would tell), `most_cost` (with all of its time limit), `currency`, `queue_position`. RESULT_NOT_READY: it has not ended.",
-    responses: { 200: { description: "The result", schema: JsonObject("What the backend has returned") } },
+    responses: {
+      200: {
+        description: "The result",
+        schema: Type.Union([JsonObject("What the backend has returned"), Type.Array(Type.Unknown())], {
+          description: "An object, or a list as some backends return it for several circuits",
+        }),
+      },
+    },
   },
   getQuantumJobLog: {
     ...READS,

@@ -4,7 +4,7 @@
 
 `python -m venv` unpacks and compiles pip in each environment anew. Copied files keep their times,
 by which compiled modules know their sources. Scripts (`bin/pip`) are not copied: they name the
-environment that they belong to.
+environment that they belong to. What cannot be copied is made anew, as `python -m venv` does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ import venv
 def create(environment: str, prepared: str) -> None:
     """Makes `environment`, whose folder may exist, with the packages of `prepared`."""
     venv.EnvBuilder(symlinks=True).create(environment)
-    copy_folder(locate_packages(prepared), locate_packages(environment))
+    try:
+        copy_folder(locate_packages(prepared), locate_packages(environment))
+    except OSError as error:
+        print(f"The prepared pip could not be copied: {error.strerror}")
+        venv.EnvBuilder(symlinks=True, with_pip=True, clear=True).create(environment)
 
 
 def locate_packages(environment: str) -> str:

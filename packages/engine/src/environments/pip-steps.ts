@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { getMessage } from "../base/thrown.ts";
+import { getCode } from "../base/thrown.ts";
 import { ProjectError } from "../project/project-error.ts";
 import type { BuildCommand } from "./build-command.ts";
 import type { EnvironmentBuild } from "./environment-build.ts";
@@ -57,7 +57,8 @@ async function findPrepared({ preparedPackages, signal, log }: EnvironmentBuild)
     return await preparedPackages.provide(signal);
   } catch (error) {
     signal.throwIfAborted();
-    log.write(`pip could not be prepared for all builds: ${getMessage(error)}`);
+    // Without paths of this host: owners read the log.
+    log.write(`pip could not be prepared for all builds: ${getCode(error) ?? "venv failed"}`);
     return null;
   }
 }

@@ -1,13 +1,16 @@
+import { execFile } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, lstat, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { getMessage } from "../base/thrown.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { BUILD_TIME, openEnvironmentScene, OWNER, runIn } from "../testing/environment-scene.ts";
 import type { EnvironmentScene } from "../testing/environment-scene.ts";
 import { findProcesses } from "../testing/find-processes.ts";
-import { waitFor } from "../testing/python-fixture.ts";
+import { INTERPRETER, waitFor } from "../testing/python-fixture.ts";
+import { RUNNER_DIRECTORY } from "../python/sandbox/runner-files.ts";
 import { recordSyncs } from "../testing/record-syncs.ts";
 import type { Environment } from "./environment-folders.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -70,6 +73,19 @@ test("two processes that prepare at once end with one and the same, and leave no
   expect(await countRuns()).toBe(2);
   expect(await readdir(prepared)).toHaveLength(1);
   expect(existsSync(join(paths[0], "lib", "whole"))).toBe(true);
+});
+
+test("who asks when a month has ended while it is prepared gets what is there", async () => {
+  const packages = createPreparedPackages(
+    join(scene.path, "cache"),
+    await createInterpreter(`sleep 1\n${WHOLE}`),
+  );
+  const before = packages.provide(forever());
+  await waitFor("it runs", () => existsSync(runs));
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 40 * 24 * 3_600_000 });
+  const paths = await Promise.all([before, packages.provide(forever())]).finally(() => vi.useRealTimers());
+  expect(paths.map((path) => existsSync(join(path, "lib", "whole")))).toEqual([true, true]);
+  expect(await countRuns()).toBe(1);
 });
 
 test("what was not finished is never taken, neither of a process that died nor of an interpreter that failed", async () => {
@@ -164,6 +180,19 @@ test(
     const environment = await scene.ensure(await scene.createTinyProject("project"), options);
     expect(runIn(environment, "import tiny, pip; print(tiny.ANSWER)")).toBe("42");
     expect(lines[0]).toMatch(/^pip could not be prepared for all builds: E[A-Z]+/);
+  },
+  BUILD_TIME,
+);
+
+test(
+  "where what was prepared is gone before it is copied, pip is installed as without it",
+  async () => {
+    const environment = join(scene.path, "environment");
+    const program = join(RUNNER_DIRECTORY, "installer", "create.py");
+    const args = ["-I", program, environment, join(scene.path, "removed")];
+    const { stdout } = await promisify(execFile)(INTERPRETER, args);
+    expect(stdout).toBe("The prepared pip could not be copied: No such file or directory\n");
+    await promisify(execFile)(join(environment, "bin/python"), ["-I", "-m", "pip", "--version"]);
   },
   BUILD_TIME,
 );

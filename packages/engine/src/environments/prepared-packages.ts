@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { rename, utimes } from "node:fs/promises";
+import { mkdir, rename, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { shareWork } from "../base/shared-work.ts";
 import type { SharedWork } from "../base/shared-work.ts";
@@ -38,25 +38,24 @@ export interface PreparedPackages {
 /** `directory`: that of the environment builder. */
 export function createPreparedPackages(directory: string, interpreter: Interpreter): PreparedPackages {
   const root = join(directory, PREPARED_FOLDER);
-  let running: SharedWork<void> | null = null;
+  let running: SharedWork<string> | null = null;
   const forget = (): void => void (running = null);
-  const start = (path: string): SharedWork<void> => {
+  const start = (path: string): SharedWork<string> => {
     const work = shareWork(({ signal }) => prepare(path, interpreter, signal));
     work.result.then(forget, forget);
     return work;
   };
   const provide = async (signal: AbortSignal): Promise<string> => {
     const path = locate(root, interpreter);
-    if (!(await isThere(path))) {
-      signal.throwIfAborted();
-      if (running?.isStopped() === true) {
-        await running.result.catch(() => undefined);
-        return provide(signal);
-      }
-      running ??= start(path);
-      await running.join(signal);
+    if (await isThere(path)) return getEnvironmentFolder(path);
+    signal.throwIfAborted();
+    if (running?.isStopped() === true) {
+      await running.result.catch(() => undefined);
+      return provide(signal);
     }
-    return getEnvironmentFolder(path);
+    running ??= start(path);
+    // What was begun in the month before is as good.
+    return getEnvironmentFolder(await running.join(signal));
   };
   return { directory: root, provide };
 }
@@ -75,10 +74,12 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-async function prepare(path: string, interpreter: Interpreter, signal: AbortSignal): Promise<void> {
+async function prepare(path: string, interpreter: Interpreter, signal: AbortSignal): Promise<string> {
   await makeFolder(dirname(path), null);
   const unfinished = `${path}.${randomBytes(6).toString("hex")}`;
   try {
+    // Nobody else comes to it before its files are given their modes, whatever the umask.
+    await mkdir(unfinished, { mode: 0o700 });
     await install(unfinished, interpreter, signal);
     await publishTree(unfinished, { user: null, signal });
     await syncTree(unfinished, signal);
@@ -88,13 +89,14 @@ async function prepare(path: string, interpreter: Interpreter, signal: AbortSign
     // Another process may have been faster.
     if (!(await isThere(path))) throw error;
   }
+  return path;
 }
 
 /** Nothing here is of a project, so it runs as the user of this process, without a sandbox. */
 async function install(folder: string, interpreter: Interpreter, signal: AbortSignal): Promise<void> {
   const scratch = join(folder, "scratch");
   const own = { directory: scratch, home: join(scratch, "home"), temporary: join(scratch, "tmp") };
-  for (const path of [folder, ...Object.values(own)]) await makeFolder(path, null);
+  for (const path of Object.values(own)) await makeFolder(path, null);
   let said = "";
   const { executable } = interpreter;
   const command = { executable: executable.path, args: ["-I", "-m", "venv", getEnvironmentFolder(folder)] };

@@ -10,6 +10,8 @@ export async function readWhy(button: Locator, where: string): Promise<string> {
   await page.keyboard.press("Shift");
   // A dialog that has just opened takes the focus for what it begins with.
   const described = async () => {
+    // Whoever has clicked it has been there before it was of no use.
+    await button.blur();
     await button.focus();
     return await button.getAttribute("aria-describedby");
   };
