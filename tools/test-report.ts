@@ -75,8 +75,10 @@ function describeOwn(file: TestModule, hasFailures: boolean): string | null {
 }
 
 /** A failed command ends with what it said last. */
-function describe(errors: readonly { readonly message: string }[]): string {
-  return stripVTControlCharacters(errors.map(({ message }) => message).join("\n")).slice(-MOST_SAID);
+function describe(errors: readonly { readonly message: string; readonly diff?: string }[]): string {
+  // The message of two values that differ has only their outlines.
+  const said = errors.map(({ message, diff }) => (diff === undefined ? message : `${message}\n${diff}`));
+  return stripVTControlCharacters(said.join("\n")).slice(-MOST_SAID);
 }
 
 function nameFile({ project, moduleId }: TestModule): FileName {
