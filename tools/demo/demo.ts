@@ -1,8 +1,8 @@
 /** `npm run demo`: from nothing to a service of one organisation that another one calls until the cap of its plan, the way newcomers would go. */
 import { mkdir } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import process, { argv, exit, stderr, stdout } from "node:process";
-import { parseArgs } from "node:util";
+import { getMessage } from "@platform/engine/base/thrown";
 import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import { expectOk, request } from "../platform-client.ts";
@@ -14,20 +14,32 @@ import { PLAN, provide } from "./provide.ts";
 import { BACKEND, CIRCUIT, runQuantum } from "./quantum.ts";
 import { announce, remark, report } from "./report.ts";
 import { use } from "./use.ts";
+import { USAGE, readWish } from "./wish.ts";
+import type { Wish } from "./wish.ts";
 
 const GATEWAY_PORT = 8080;
 const API_PORT = 8090;
 /** What a shell reports for a program that Ctrl-C ended. */
 const SIGNALLED = 130;
 
-const { values: flags, positionals } = parseArgs({
-  args: argv.slice(2),
-  options: { quantum: { type: "boolean", default: false } },
-  allowPositionals: true,
-});
-/** The one argument, if any: where to keep the demo's data. */
-const dataDirectory = resolve(positionals[0] ?? join(REPOSITORY, "data", "demo"));
+/** What is reported for arguments that are wrong. */
+const MISUSED = 2;
+
+const { dataDirectory, hasQuantum } = listen();
 let isStopping = false;
+
+/** What is asked for; exits when that is no demo. */
+function listen(): Wish {
+  try {
+    const wish = readWish(argv.slice(2));
+    if (!wish.isHelp) return wish;
+    stdout.write(USAGE);
+    return exit(0);
+  } catch (error) {
+    stderr.write(`${getMessage(error)}\n\n${USAGE}`);
+    return exit(MISUSED);
+  }
+}
 
 async function main(): Promise<void> {
   await mkdir(dataDirectory, { recursive: true });
@@ -100,7 +112,7 @@ async function show(platform: PlatformProcess, startAgain: string): Promise<void
   announce("The first user of the platform provides a service:");
   const providerCli = createDemoCli(findConfigDirectory("provider"), apiUrl);
   await provide(providerCli, provider.personalAccessToken);
-  if (flags.quantum) {
+  if (hasQuantum) {
     announce("... and circuits on a simulator of the organisation:");
     await runQuantum(providerCli, (project) =>
       createDemoCli(findConfigDirectory("provider"), apiUrl, project),
@@ -131,7 +143,7 @@ Then try, in another terminal:
   ${as("provider")} npx platform plans put ${PLAN} tsp --cap 10
   ${as("customer")} npx platform subscriptions change ${subscriptionId} --plan ${PLAN}
   ${as("provider")} npx platform subscriptions ls --of tsp
-${flags.quantum ? describeQuantum(apiUrl, as("provider")) : ""}
+${hasQuantum ? describeQuantum(apiUrl, as("provider")) : ""}
 `);
 }
 
@@ -157,6 +169,6 @@ ${page.ok ? "" : "  It is not built yet: npm run build -w packages/console\n"}
 main().catch((error: unknown) => {
   // A step that a stopped platform did not answer is no failure of the demo.
   if (isStopping) return;
-  stderr.write(`The demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  stderr.write(`The demo failed: ${getMessage(error)}\n`);
   exit(1);
 });
