@@ -21,6 +21,7 @@ const COMMON = {
   hookTimeout: 600 * SECOND,
   teardownTimeout: 60 * SECOND,
   maxWorkers: MAX_WORKERS,
+  sequence: { groupOrder: 1 },
 };
 
 /** Projects that start platforms. */
@@ -66,6 +67,8 @@ export default defineConfig({
         test: {
           ...WITH_PLATFORMS,
           name: "console",
+          // First, with nothing beside it: pages are slow where others take the processors, and a run says how long its stories take.
+          sequence: { groupOrder: 0 },
           // They share browsers (tests/e2e/console/support/browser.ts).
           isolate: MAX_WORKERS === 1,
           setupFiles: [...COMMON.setupFiles, "tools/test-leftovers.ts"],

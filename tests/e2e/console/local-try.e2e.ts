@@ -129,8 +129,15 @@ test("what does not fit is refused at its field, and what is no JSON cannot be r
   await number.fill("7");
   await page.getByText("must be integer").waitFor({ state: "detached" });
   await page.getByText("JSON", { exact: true }).click();
-  await page.getByRole("textbox", { name: "Input" }).fill("{");
+  const input = page.getByRole("textbox", { name: "Input" });
+  await input.fill("{");
   expect(await whyNot(visit, "Run")).toContain("JSON");
+  await input.fill('{"more": 1}');
+  await page.getByText("There is no field for more, so it is shown as JSON.").waitFor();
+  expect(await page.getByRole("radio", { name: "Form" }).isDisabled()).toBe(true);
+  await input.fill("{}");
+  await page.getByText("Form", { exact: true }).click();
+  await number.waitFor();
   expect(withoutRefusals(visit)).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
-import { SegmentedControl, Stack, Textarea } from "@mantine/core";
+import { Group, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type { FieldError } from "@platform/contract/problems";
-import { hasFields, SchemaFields } from "./schema-fields.tsx";
+import { explainNoFields, SchemaFields } from "./schema-fields.tsx";
 import type { Unfinished } from "./schema-fields.tsx";
 import type { Schema } from "../util/json-schema.ts";
 
@@ -29,25 +29,32 @@ export function InputEditor(props: InputEditorProps) {
   const { schema, text, change, fault, hint = HINT, errors, unfinished, keepUnfinished } = props;
   const [view, setView] = useState<"form" | "json">("form");
   const part = useFirstRefused(errors);
-  const isForm = view === "form" && fault === null && hasFields(schema, text);
+  const noFields = schema === null ? null : explainNoFields(schema, text);
+  const isForm = view === "form" && schema !== null && fault === null && noFields === null;
   return (
     <Stack gap="sm" ref={part}>
       {schema !== null && (
-        <SegmentedControl
-          aria-label="Show the input as"
-          value={isForm ? "form" : "json"}
-          onChange={(next) => {
-            setView(next === "form" ? "form" : "json");
-            keepUnfinished(new Map());
-          }}
-          data={[
-            { value: "form", label: "Form", disabled: fault !== null || !hasFields(schema, text) },
-            { value: "json", label: "JSON" },
-          ]}
-          style={{ alignSelf: "flex-start" }}
-        />
+        <Group>
+          <SegmentedControl
+            aria-label="Show the input as"
+            value={isForm ? "form" : "json"}
+            onChange={(next) => {
+              setView(next === "form" ? "form" : "json");
+              keepUnfinished(new Map());
+            }}
+            data={[
+              { value: "form", label: "Form", disabled: fault !== null || noFields !== null },
+              { value: "json", label: "JSON" },
+            ]}
+          />
+          {fault === null && noFields !== null && (
+            <Text fz="sm" c="dimmed">
+              {noFields}
+            </Text>
+          )}
+        </Group>
       )}
-      {isForm && schema !== null ? (
+      {isForm ? (
         <SchemaFields
           schema={schema}
           text={text}

@@ -29,16 +29,15 @@ interface SchemaFieldsProps {
 /** Texts by JSON Pointers. */
 export type Unfinished = ReadonlyMap<string, string>;
 
-/** Whether a text can be shown in fields: not where it says more than the schema, e.g. `dataRef` in place of `data`. */
-export function hasFields(schema: Schema | null, text: string): boolean {
-  if (schema === null || text.length > MOST_CHARACTERS) return false;
+/** Why a text cannot be shown in fields: it may say more than the schema, e.g. `dataRef` in place of `data`. Null: it can. */
+export function explainNoFields(schema: Schema, text: string): string | null {
+  if (text.length > MOST_CHARACTERS) return "It is too long to be shown in fields.";
   const value = parseExact(text);
-  if (value?.kind !== "object") return false;
+  if (value?.kind !== "object") return "Only an object can be shown in fields.";
   const known = asSchema(schema["properties"]);
-  return (
-    [...value.members].every(([name, member]) => Object.hasOwn(known, name) || isEmpty(member)) &&
-    listFields(schema, value).fields.length > 0
-  );
+  const more = [...value.members].find(([name, member]) => !Object.hasOwn(known, name) && !isEmpty(member));
+  if (more !== undefined) return `There is no field for ${more[0]}, so it is shown as JSON.`;
+  return listFields(schema, value).fields.length > 0 ? null : "Its schema names no fields.";
 }
 
 function isEmpty(value: ExactValue): boolean {
