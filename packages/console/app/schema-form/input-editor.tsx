@@ -34,25 +34,15 @@ export function InputEditor(props: InputEditorProps) {
   return (
     <Stack gap="sm" ref={part}>
       {schema !== null && (
-        <Group>
-          <SegmentedControl
-            aria-label="Show the input as"
-            value={isForm ? "form" : "json"}
-            onChange={(next) => {
-              setView(next === "form" ? "form" : "json");
-              keepUnfinished(new Map());
-            }}
-            data={[
-              { value: "form", label: "Form", disabled: fault !== null || noFields !== null },
-              { value: "json", label: "JSON" },
-            ]}
-          />
-          {fault === null && noFields !== null && (
-            <Text fz="sm" c="dimmed">
-              {noFields}
-            </Text>
-          )}
-        </Group>
+        <ViewSwitch
+          isForm={isForm}
+          show={(next) => {
+            setView(next);
+            keepUnfinished(new Map());
+          }}
+          isInput={fault === null}
+          noFields={noFields}
+        />
       )}
       {isForm ? (
         <SchemaFields
@@ -82,6 +72,36 @@ export function InputEditor(props: InputEditorProps) {
         />
       )}
     </Stack>
+  );
+}
+
+interface ViewSwitchProps {
+  readonly isForm: boolean;
+  readonly show: (view: "form" | "json") => void;
+  /** Whether the text is one that could be in fields; its field says else what is wrong with it. */
+  readonly isInput: boolean;
+  /** Why it is in none; null: it can be. */
+  readonly noFields: string | null;
+}
+
+function ViewSwitch({ isForm, show, isInput, noFields }: ViewSwitchProps) {
+  return (
+    <Group>
+      <SegmentedControl
+        aria-label="Show the input as"
+        value={isForm ? "form" : "json"}
+        onChange={(next) => show(next === "form" ? "form" : "json")}
+        data={[
+          { value: "form", label: "Form", disabled: !isInput || noFields !== null },
+          { value: "json", label: "JSON" },
+        ]}
+      />
+      {isInput && noFields !== null && (
+        <Text fz="sm" c="dimmed">
+          {noFields}
+        </Text>
+      )}
+    </Group>
   );
 }
 
