@@ -33,6 +33,7 @@ import type { Fault } from "./fault-table.ts";
 import { createFaultInjection } from "./inject-faults.ts";
 import { createKeptContents } from "./kept-contents.ts";
 import type { KeptContents } from "./kept-contents.ts";
+import { keepEnvironments } from "./keep-environments.ts";
 import { createLocalApp, describeUrl } from "./local-app.ts";
 import type { LocalApp } from "./local-app.ts";
 import { createLocalQuantum } from "./local-quantum.ts";
@@ -162,21 +163,9 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const capacity = measureCapacity();
   const exclude = findExcluded(options);
   const runtime = faults.wrapRuntime(python.runtime);
-  const { projectDirectory } = options;
   const policy = options.policy === null ? null : createLocalPolicy(options.policy, memory);
-  const versions = createLocalVersions({
-    projectDirectory,
-    exclude,
-    environments: python.environments,
-    runtime,
-    capacity,
-    versionsDirectory: join(directory, "versions"),
-    hasUnfinished: (versionId) => hasUnfinished(store, versionId),
-    onBuildLine: (line) => output.note(`  ${line}`),
-    signal: options.signal,
-  });
-  const version = await versions.load();
-  if (version.failure !== null) printFailure(version.failure, output);
+  const loading = { directory, python, runtime, store, capacity, exclude };
+  const { versions, version } = await loadVersions(starting, loading);
   const sandboxLevel = python.sandbox.report.level;
   const jsonCheck = createJsonCheck(
     options.jsonThreadFile === undefined ? {} : { threadFile: options.jsonThreadFile },
@@ -189,9 +178,9 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   closers.add("HTTP server", () => closeApp(app));
   const url = await listen(app, options);
   const watcher = await watchProject({
-    directory: projectDirectory,
+    directory: options.projectDirectory,
     exclude,
-    include: [ENVIRONMENT_FILE, ...listPolicyFiles(options.policy, projectDirectory)],
+    include: [ENVIRONMENT_FILE, ...listPolicyFiles(options.policy, options.projectDirectory)],
     onChange: reloads.reload,
   });
   closers.add("file watcher", watcher.close);
@@ -225,6 +214,40 @@ async function startPython({ options, logger, closers }: Starting, directory: st
   });
   closers.add("Python", runtime.close);
   return { ...tools, runtime, quantum };
+}
+
+interface Loading {
+  /** Of this server. */
+  readonly directory: string;
+  readonly python: Awaited<ReturnType<typeof startPython>>;
+  readonly runtime: PythonRuntime;
+  readonly store: ExecutionStore;
+  readonly capacity: Resources;
+  readonly exclude: readonly string[];
+}
+
+/** The versions of the project, and the first of them. */
+async function loadVersions(
+  { options, logger, closers }: Starting,
+  { directory, python, runtime, store, capacity, exclude }: Loading,
+) {
+  const { projectDirectory, output, signal } = options;
+  const versions = createLocalVersions({
+    projectDirectory,
+    exclude,
+    environments: python.environments,
+    runtime,
+    capacity,
+    versionsDirectory: join(directory, "versions"),
+    hasUnfinished: (versionId) => hasUnfinished(store, versionId),
+    onBuildLine: (line) => output.note(`  ${line}`),
+    signal,
+  });
+  const version = await versions.load();
+  if (version.failure !== null) printFailure(version.failure, output);
+  const kept = { directory: python.environmentsDirectory, versions, logger };
+  closers.add("removal of environments", keepEnvironments(kept));
+  return { versions, version };
 }
 
 type DispatcherParts = Parameters<typeof createDispatcher>[0];

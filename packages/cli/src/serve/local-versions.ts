@@ -55,6 +55,8 @@ export interface LocalVersions extends VersionSource {
   readonly describeForReceipt: (versionId: string) => ReceiptVersion | undefined;
   /** The newest version. Waits for a running `load`, so that an edit that was saved is used. */
   readonly current: () => Promise<LoadedVersion>;
+  /** Uses the environments of all versions that are kept: what nobody uses is removed (keep-environments.ts). */
+  readonly renew: () => Promise<void>;
 }
 
 /** The project, and what it is run with. */
@@ -132,6 +134,10 @@ export function createLocalVersions(options: LocalVersionsOptions): LocalVersion
       if (newest === null) throw new Error("no version was loaded before the first request");
       return newest;
     },
+    renew: async () => {
+      for (const { runnable, loaded } of kept.values())
+        await ensureEnvironment(runnable.projectDirectory, loaded.project, options);
+    },
     describeForReceipt: (versionId) => described.get(versionId),
     prepare: async (versionId) => {
       const found = kept.get(versionId);
@@ -150,16 +156,20 @@ async function readVariables(project: Project, { projectDirectory, onBuildLine }
   return values;
 }
 
-async function make(id: string, directory: string, options: LocalVersionsOptions): Promise<KeptVersion> {
-  const project = await readProject(options.projectDirectory);
-  const variables = await readVariables(project, options);
-  const paths = await copyProject(options.projectDirectory, directory, options.exclude);
-  const environment = await options.environments.ensure(directory, {
+function ensureEnvironment(directory: string, project: Project, options: LocalVersionsOptions) {
+  return options.environments.ensure(directory, {
     owner: LOCAL_OWNER,
     sourceBuilds: project.sourceBuilds ?? false,
     onLog: options.onBuildLine,
     signal: options.signal,
   });
+}
+
+async function make(id: string, directory: string, options: LocalVersionsOptions): Promise<KeptVersion> {
+  const project = await readProject(options.projectDirectory);
+  const variables = await readVariables(project, options);
+  const paths = await copyProject(options.projectDirectory, directory, options.exclude);
+  const environment = await ensureEnvironment(directory, project, options);
   const { timeoutSeconds, ...settings } = readVersionSettings(project);
   const { resources } = settings;
   const runnable = { ...toRunnableVersion({ id, ...settings }, directory, environment), variables };

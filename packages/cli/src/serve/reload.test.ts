@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
+import { createWheel } from "@platform/engine/testing/project-fixtures";
 import { waitFor } from "../testing/cli-process.ts";
 import { serveProject } from "../testing/served-project.ts";
 import type { ServedProject } from "../testing/served-project.ts";
@@ -108,10 +107,7 @@ test("a changed requirement is installed before the next execution", async () =>
   );
   expect(await project.execute({})).toMatchObject({ tiny: null });
 
-  await project.write(
-    "wheels/tiny-1.0-py3-none-any.whl",
-    await createWheel(join(project.home.directory, "wheel")),
-  );
+  await project.write("wheels/tiny-1.0-py3-none-any.whl", createWheel("tiny", { "tiny.py": "VALUE = 42\n" }));
   await waitForText("Reloaded demo");
   await project.write("requirements.txt", "./wheels/tiny-1.0-py3-none-any.whl\n");
   await waitForText("Reloaded demo", 2);
@@ -141,23 +137,6 @@ test("Ctrl-C ends running executions, the server and its folders, with success",
   expect(await readdir(temporary)).toEqual([]);
   await rm(temporary, { recursive: true });
 });
-
-/** The smallest wheel (PEP 427): one module and its metadata. */
-async function createWheel(folder: string): Promise<Uint8Array> {
-  const files = {
-    "tiny.py": "VALUE = 42\n",
-    "tiny-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
-    "tiny-1.0.dist-info/WHEEL":
-      "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    "tiny-1.0.dist-info/RECORD":
-      "tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\ntiny-1.0.dist-info/RECORD,,\n",
-  };
-  await mkdir(join(folder, "tiny-1.0.dist-info"), { recursive: true });
-  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
-  const words = ["-m", "zipfile", "-c", "tiny.whl", "tiny.py", "tiny-1.0.dist-info/"];
-  await promisify(execFile)("python3", words, { cwd: folder });
-  return readFile(join(folder, "tiny.whl"));
-}
 
 test("the file .env gives the program its variables, an edit of it counts, and what is missing or refused is named without a value", async () => {
   project = await serveProject(

@@ -26,7 +26,7 @@ export interface ServedProject {
 /** Flags of the command, and other files of the project. */
 interface ServeOptions extends RunOptions {
   readonly flags?: readonly string[];
-  readonly files?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
 }
 
 /** A project with this program, served by the real `platform serve` on a free port. */

@@ -38,35 +38,34 @@ export async function collectEnvironments(directory: string, cutoffs: Environmen
 }
 
 /** Of owners that build nothing any more; and those that became too large, whose names have a second part. */
-async function collectCaches(
-  root: string,
-  { unusedSince, abandonedSince }: EnvironmentCutoffs,
-): Promise<number> {
-  let removed = 0;
-  for (const name of await readdir(root).catch(() => [])) {
-    const path = join(root, name);
-    if (!(await looksUnused(path, name.includes("-") ? abandonedSince : unusedSince))) continue;
+function collectCaches(root: string, { unusedSince, abandonedSince }: EnvironmentCutoffs): Promise<number> {
+  return removeEach(root, async (path, name) => {
+    if (!(await looksUnused(path, name.includes("-") ? abandonedSince : unusedSince))) return false;
     await removeTree(path);
-    removed += 1;
-  }
-  return removed;
+    return true;
+  });
 }
 
 /** For interpreters that build nothing any more, or of a former month; and what was not finished, whose names have a dot. */
-async function collectPrepared(
+function collectPrepared(root: string, { unusedSince, abandonedSince }: EnvironmentCutoffs): Promise<number> {
+  return removeEach(root, async (path, name) => {
+    const isUnfinished = name.includes(".");
+    if (!(await looksUnused(path, isUnfinished ? abandonedSince : unusedSince))) return false;
+    // A build that has found it just now copies it.
+    if (!isUnfinished) return removeUnused(path, `${path}.unused`, unusedSince);
+    await removeTree(path);
+    return true;
+  });
+}
+
+/** @param remove whether it has removed an entry */
+async function removeEach(
   root: string,
-  { unusedSince, abandonedSince }: EnvironmentCutoffs,
+  remove: (path: string, name: string) => Promise<boolean>,
 ): Promise<number> {
   let removed = 0;
-  for (const name of await readdir(root).catch(() => [])) {
-    const path = join(root, name);
-    const isUnfinished = name.includes(".");
-    if (!(await looksUnused(path, isUnfinished ? abandonedSince : unusedSince))) continue;
-    // A build that has found it just now copies it.
-    if (isUnfinished) await removeTree(path);
-    else if (!(await removeUnused(path, `${path}.unused`, unusedSince))) continue;
-    removed += 1;
-  }
+  for (const name of await readdir(root).catch(() => []))
+    if (await remove(join(root, name), name)) removed += 1;
   return removed;
 }
 

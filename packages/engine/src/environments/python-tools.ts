@@ -43,6 +43,8 @@ export interface PythonToolsOptions {
 export interface PythonTools {
   readonly sandbox: Sandbox;
   readonly environments: EnvironmentBuilder;
+  /** Where they lie. */
+  readonly environmentsDirectory: string;
   /** The installation that environments are created from. */
   readonly interpreter: TrustedExecutable;
   /** `3.12.4` */
@@ -69,15 +71,17 @@ export async function findPythonTools(options: PythonToolsOptions): Promise<Pyth
   const { level } = sandbox.report;
   const user = isRoot && level !== "D" ? SANDBOX_USER : null;
   const [uv = null] = await findExecutables("uv", searchPath);
+  const environmentsDirectory = await options.chooseDirectory(user);
   const environments = createEnvironmentBuilder({
-    directory: await options.chooseDirectory(user),
+    directory: environmentsDirectory,
     interpreter,
     uv,
     variables,
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
     ...(await confineBuilds(options, sandbox)),
   });
-  return { sandbox, environments, interpreter: interpreter.executable, pythonVersion: interpreter.version };
+  const { executable, version: pythonVersion } = interpreter;
+  return { sandbox, environments, environmentsDirectory, interpreter: executable, pythonVersion };
 }
 
 async function confineBuilds({ searchPath, confinedBuilds }: PythonToolsOptions, sandbox: Sandbox) {

@@ -2,6 +2,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "@platform/engine/base/time";
 import type { DataDirectory } from "../host/data-directory.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Logger } from "@platform/engine/base/logger";
+import { startRounds } from "@platform/engine/base/rounds";
 import { untilAborted } from "@platform/engine/base/until-aborted";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { adoptObjects } from "../objects/sweep.ts";
@@ -153,27 +154,4 @@ async function maintainDays({
     return null;
   });
   return report ?? { dropped: [], expired: 0 };
-}
-
-/** Runs `work` from time to time, never twice at once. Returns a function that stops it and waits for the current round. */
-function startRounds(
-  work: () => Promise<unknown>,
-  pause: { readonly every: number; readonly first: number },
-  onError: (error: unknown) => void,
-): () => Promise<void> {
-  let round: Promise<void> | null = null;
-  const startRound = () => {
-    round ??= work()
-      .then(() => undefined, onError)
-      .finally(() => {
-        round = null;
-      });
-  };
-  const first = setTimeout(startRound, pause.first);
-  const timer = setInterval(startRound, pause.every);
-  return async () => {
-    clearTimeout(first);
-    clearInterval(timer);
-    await round;
-  };
 }
