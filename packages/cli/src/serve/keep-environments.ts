@@ -17,17 +17,23 @@ interface KeptEnvironments {
   readonly logger: Logger;
 }
 
-/** Removes environments that no server has used for two months; those of this one are used. Returns a function that ends this. */
+/** Removes environments that no server has used for two months; those of this one are used. Returns a function that ends this, and waits for one folder at most. */
 export function keepEnvironments({ directory, versions, logger }: KeptEnvironments): () => Promise<void> {
+  const closing = new AbortController();
   const round = async () => {
     await versions.renew();
     const now = Date.now();
     await collectEnvironments(directory, {
       unusedSince: now - UNUSED_AFTER,
       abandonedSince: now - ABANDONED_AFTER,
+      signal: closing.signal,
     });
   };
-  return startRounds(round, PAUSE, (error) =>
+  const stop = startRounds(round, PAUSE, (error) =>
     logger.warn({ err: error }, "environments that nothing uses could not be removed"),
   );
+  return async () => {
+    closing.abort();
+    await stop();
+  };
 }

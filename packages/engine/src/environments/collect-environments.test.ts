@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readlink, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,6 +17,10 @@ beforeEach(async () => {
 });
 afterEach(() => workspace.close());
 
+/** As builders name things, with a word in place of a hash. */
+const hash = (word: string) => createHash("sha256").update(word).digest("hex");
+const keyOf = (word: string) => `v3-${hash(word)}`;
+
 async function createBuild(name: string, days: number): Promise<void> {
   const then = new Date(Date.now() - days * DAY);
   await mkdir(join(root, name, "venv"), { recursive: true });
@@ -33,54 +38,80 @@ test("an environment that was not used for a week goes with link and log, one th
     ["unused", 8],
     ["used", 6],
   ] as const) {
-    await createBuild(`${key}-1`, days);
-    await symlink(`${key}-1`, join(root, key));
+    await createBuild(`${keyOf(key)}-1`, days);
+    await symlink(`${keyOf(key)}-1`, join(root, keyOf(key)));
   }
   expect(await collect()).toBe(1);
-  expect((await readdir(root)).toSorted()).toEqual(["used", "used-1", "used-1.log"]);
-  expect(await readlink(join(root, "used"))).toBe("used-1");
+  const used = keyOf("used");
+  expect((await readdir(root)).toSorted()).toEqual([used, `${used}-1`, `${used}-1.log`]);
+  expect(await readlink(join(root, used))).toBe(`${used}-1`);
 });
 
 test("downloads go when their owner built nothing for a week, or a day after they had become too large", async () => {
   const caches = join(workspace.path, "cache");
+  const ownerOf = (word: string) => hash(word).slice(0, 32);
   for (const [name, days] of [
-    ["unused", 8],
-    ["used", 6],
-    ["large-1", 2],
-    ["large-2", 0],
+    [ownerOf("unused"), 8],
+    [ownerOf("used"), 6],
+    [`${ownerOf("large")}-1`, 2],
+    [`${ownerOf("large")}-2`, 0],
   ] as const) {
     const then = new Date(Date.now() - days * DAY);
     await mkdir(join(caches, name), { recursive: true });
     await utimes(join(caches, name), then, then);
   }
   expect(await collect()).toBe(2);
-  expect((await readdir(caches)).toSorted()).toEqual(["large-2", "used"]);
+  expect((await readdir(caches)).toSorted()).toEqual([`${ownerOf("large")}-2`, ownerOf("used")].toSorted());
 });
 
 test("what was prepared for an interpreter goes when nothing was built for a week, what was not finished after a day", async () => {
   const prepared = join(workspace.path, "prepared");
+  const used = `${keyOf("used")}-2026-11`;
   for (const [name, days] of [
-    ["v3-unused-2026-11", 8],
-    ["v3-used-2026-11", 6],
-    ["v3-used-2026-11.dead", 2],
-    ["v3-used-2026-11.running", 0],
-    ["v3-other-2026-11.unused", 8],
+    [`${keyOf("unused")}-2026-11`, 8],
+    [used, 6],
+    [`${used}.dead`, 2],
+    [`${used}.running`, 0],
+    [`${keyOf("other")}-2026-11.unused`, 8],
   ] as const) {
     const then = new Date(Date.now() - days * DAY);
     await mkdir(join(prepared, name, "venv"), { recursive: true });
     await utimes(join(prepared, name), then, then);
   }
   expect(await collect()).toBe(3);
-  expect((await readdir(prepared)).toSorted()).toEqual(["v3-used-2026-11", "v3-used-2026-11.running"]);
+  expect((await readdir(prepared)).toSorted()).toEqual([used, `${used}.running`]);
 });
 
 test("what a dead build left behind goes after a day, a build that runs stays, and no directory is no error", async () => {
-  await createBuild("dead-1", 2);
-  await createBuild("running-1", 0);
+  const running = `${keyOf("running")}-1`;
+  await createBuild(`${keyOf("dead")}-1`, 2);
+  await createBuild(running, 0);
   expect(await collect()).toBe(2);
-  expect((await readdir(root)).toSorted()).toEqual(["running-1", "running-1.log"]);
+  expect((await readdir(root)).toSorted()).toEqual([running, `${running}.log`]);
   expect(
     await collectEnvironments(join(workspace.path, "nowhere"), { unusedSince: 0, abandonedSince: 0 }),
   ).toBe(0);
-  expect(existsSync(join(root, "running-1", "venv"))).toBe(true);
+  expect(existsSync(join(root, running, "venv"))).toBe(true);
+});
+
+test("nothing more is removed once the server ends", async () => {
+  await createBuild(`${keyOf("dead")}-1`, 2);
+  const cutoffs = { unusedSince: 0, abandonedSince: Date.now(), signal: AbortSignal.abort() };
+  expect(await collectEnvironments(workspace.path, cutoffs)).toBe(0);
+  expect(await readdir(root)).toHaveLength(2);
+});
+
+test("what no builder has made stays, however old it is: the folder of a user's cache may be anything", async () => {
+  const strange = ["terraform", "v2-of-mine", "cafe", `${hash("short").slice(1)}`];
+  for (const folder of ["environments", "cache", "prepared"])
+    for (const name of strange) {
+      const path = join(workspace.path, folder, name);
+      const then = new Date(Date.now() - 100 * DAY);
+      await mkdir(path, { recursive: true });
+      await utimes(path, then, then);
+    }
+  await symlink("terraform", join(root, keyOf("elsewhere")));
+  await collect();
+  for (const folder of ["environments", "cache", "prepared"])
+    expect(await readdir(join(workspace.path, folder))).toEqual(expect.arrayContaining(strange));
 });

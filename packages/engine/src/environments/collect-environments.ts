@@ -11,62 +11,79 @@ export interface EnvironmentCutoffs {
   readonly unusedSince: number;
   /** Remains of builds whose process died before this time are removed. */
   readonly abandonedSince: number;
+  /** Aborted: what is being removed is, and nothing else. */
+  readonly signal?: AbortSignal;
 }
+
+/** Of what builders make, in all three folders: by a hash. In a folder that a user has chosen there may be anything else. */
+const MADE_NAME = /^(?:v\d+-)?(?:[0-9a-f]{32}){1,2}(?:[-.][^/]*)?$/u;
 
 /** Removes environments of any format from the directory of an environment builder; old downloads, and what was prepared; returns the number of folders and logs. */
 export async function collectEnvironments(directory: string, cutoffs: EnvironmentCutoffs): Promise<number> {
-  const root = join(directory, "environments");
-  const names = await readdir(root).catch(() => []);
+  const environments = await collectBuilt(join(directory, "environments"), cutoffs);
+  const caches = await collectCaches(join(directory, CACHES_FOLDER), cutoffs);
+  return environments + caches + (await collectPrepared(join(directory, PREPARED_FOLDER), cutoffs));
+}
+
+/** Environments that nobody uses any more, and what builds have left that ended before they had one. */
+async function collectBuilt(root: string, cutoffs: EnvironmentCutoffs): Promise<number> {
+  const names = await listMade(root);
   const links = new Map<string, string>();
   for (const name of names) {
     const target = await readlink(join(root, name)).catch(() => null);
-    if (target !== null) links.set(name, target);
+    if (target !== null && MADE_NAME.test(target)) links.set(name, target);
   }
-  let removed = 0;
-  for (const [link, target] of links) {
-    if (await removeEnvironment(root, link, target, cutoffs.unusedSince)) removed += 1;
-  }
+  const unused = await removeEach(links, cutoffs, ([link, target]) =>
+    removeEnvironment(root, link, target, cutoffs.unusedSince),
+  );
   const published = new Set([...links.values()].flatMap((target) => [target, `${target}.log`]));
-  for (const name of names) {
-    if (links.has(name) || published.has(name)) continue;
-    if (!(await looksUnused(join(root, name), cutoffs.abandonedSince))) continue;
-    await removeTree(join(root, name));
-    removed += 1;
-  }
-  removed += await collectCaches(join(directory, CACHES_FOLDER), cutoffs);
-  return removed + (await collectPrepared(join(directory, PREPARED_FOLDER), cutoffs));
+  const others = names.filter((name) => !links.has(name) && !published.has(name));
+  const abandoned = await removeEach(others, cutoffs, (name) =>
+    removeOld(join(root, name), cutoffs.abandonedSince),
+  );
+  return unused + abandoned;
 }
 
 /** Of owners that build nothing any more; and those that became too large, whose names have a second part. */
-function collectCaches(root: string, { unusedSince, abandonedSince }: EnvironmentCutoffs): Promise<number> {
-  return removeEach(root, async (path, name) => {
-    if (!(await looksUnused(path, name.includes("-") ? abandonedSince : unusedSince))) return false;
-    await removeTree(path);
-    return true;
-  });
+async function collectCaches(root: string, cutoffs: EnvironmentCutoffs): Promise<number> {
+  return removeEach(await listMade(root), cutoffs, (name) =>
+    removeOld(join(root, name), name.includes("-") ? cutoffs.abandonedSince : cutoffs.unusedSince),
+  );
 }
 
 /** For interpreters that build nothing any more, or of a former month; and what was not finished, whose names have a dot. */
-function collectPrepared(root: string, { unusedSince, abandonedSince }: EnvironmentCutoffs): Promise<number> {
-  return removeEach(root, async (path, name) => {
-    const isUnfinished = name.includes(".");
-    if (!(await looksUnused(path, isUnfinished ? abandonedSince : unusedSince))) return false;
+async function collectPrepared(root: string, cutoffs: EnvironmentCutoffs): Promise<number> {
+  const { unusedSince, abandonedSince } = cutoffs;
+  return removeEach(await listMade(root), cutoffs, async (name) => {
+    const path = join(root, name);
+    if (name.includes(".")) return removeOld(path, abandonedSince);
     // A build that has found it just now copies it.
-    if (!isUnfinished) return removeUnused(path, `${path}.unused`, unusedSince);
-    await removeTree(path);
-    return true;
+    return (await looksUnused(path, unusedSince)) && removeUnused(path, `${path}.unused`, unusedSince);
   });
 }
 
-/** @param remove whether it has removed an entry */
-async function removeEach(
-  root: string,
-  remove: (path: string, name: string) => Promise<boolean>,
+async function listMade(root: string): Promise<readonly string[]> {
+  return (await readdir(root).catch(() => [])).filter((name) => MADE_NAME.test(name));
+}
+
+/** How many were removed. @param remove whether it has removed this one */
+async function removeEach<T>(
+  entries: Iterable<T>,
+  { signal }: EnvironmentCutoffs,
+  remove: (entry: T) => Promise<boolean>,
 ): Promise<number> {
   let removed = 0;
-  for (const name of await readdir(root).catch(() => []))
-    if (await remove(join(root, name), name)) removed += 1;
+  for (const entry of entries) {
+    if (signal?.aborted === true) break;
+    if (await remove(entry)) removed += 1;
+  }
   return removed;
+}
+
+async function removeOld(path: string, cutoff: number): Promise<boolean> {
+  if (!(await looksUnused(path, cutoff))) return false;
+  await removeTree(path);
+  return true;
 }
 
 async function removeEnvironment(
