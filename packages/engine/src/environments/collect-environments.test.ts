@@ -20,6 +20,7 @@ afterEach(() => workspace.close());
 /** As builders name things, with a word in place of a hash. */
 const hash = (word: string) => createHash("sha256").update(word).digest("hex");
 const keyOf = (word: string) => `v3-${hash(word)}`;
+const ownerOf = (word: string) => hash(word).slice(0, 32);
 
 async function createBuild(name: string, days: number): Promise<void> {
   const then = new Date(Date.now() - days * DAY);
@@ -49,7 +50,6 @@ test("an environment that was not used for a week goes with link and log, one th
 
 test("downloads go when their owner built nothing for a week, or a day after they had become too large", async () => {
   const caches = join(workspace.path, "cache");
-  const ownerOf = (word: string) => hash(word).slice(0, 32);
   for (const [name, days] of [
     [ownerOf("unused"), 8],
     [ownerOf("used"), 6],
@@ -102,7 +102,7 @@ test("nothing more is removed once the server ends", async () => {
 });
 
 test("what no builder has made stays, however old it is: the folder of a user's cache may be anything", async () => {
-  const strange = ["terraform", "v2-of-mine", "cafe", `${hash("short").slice(1)}`];
+  const strange = ["terraform", "v2-of-mine", "cafe", hash("short").slice(1)];
   for (const folder of ["environments", "cache", "prepared"])
     for (const name of strange) {
       const path = join(workspace.path, folder, name);
