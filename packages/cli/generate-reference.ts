@@ -27,7 +27,7 @@ The login is stored in \`config.json\` in the user's configuration folder (on Li
 | \`PLATFORM_ORGANIZATION_ID\` | takes precedence over the stored context |
 | \`PLATFORM_ENDPOINT\` | takes precedence over the stored endpoint |
 | \`PLATFORM_CONFIG_DIR\` | another folder for \`config.json\` |
-| \`PLATFORM_CACHE_DIR\` | another folder for the Python environments of \`serve\`, of which those go that were not used for two months, and for notes of uploads that were interrupted |
+| \`PLATFORM_CACHE_DIR\` | another folder for the Python environments of \`serve\` and what they are made with, of which all goes that was not used for two months, and for notes of uploads that were interrupted |
 | \`PLATFORM_DEBUG\` | set to 1: print the stack trace of an error |
 `;
 

@@ -1,7 +1,8 @@
 /** `npm run demo`: from nothing to a service of one organisation that another one calls until the cap of its plan, the way newcomers would go. */
+import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
-import process, { argv, exit, stderr, stdout } from "node:process";
+import process, { argv, execPath, exit, stderr, stdout } from "node:process";
 import { getMessage } from "@platform/engine/base/thrown";
 import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import type { SandboxReport } from "@platform/contract/sandbox";
@@ -42,6 +43,8 @@ function listen(): Wish {
 }
 
 async function main(): Promise<void> {
+  // Without it the demo goes on, and says so.
+  spawnSync(execPath, ["tools/build-console.ts"], { cwd: REPOSITORY, stdio: "inherit" });
   await mkdir(dataDirectory, { recursive: true });
   const gatewayPort = await findFreePort(GATEWAY_PORT);
   const apiPort = await findFreePort(API_PORT);

@@ -11,6 +11,7 @@ test("nothing needs to be said to the demo; a directory and circuits may be aske
     dataDirectory: resolve("there"),
     hasQuantum: true,
   });
+  expect(readWish(["one", "two", "-h"]).isHelp).toBe(true);
   expect(readWish(["-h"])).toEqual({ ...usual, isHelp: true });
 });
 

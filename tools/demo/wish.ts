@@ -25,7 +25,8 @@ export interface Wish {
 /** @throws TypeError with what is wrong */
 export function readWish(args: readonly string[]): Wish {
   const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  if (positionals.length > 1) throw new TypeError(`One directory, not ${positionals.length}.`);
+  if (positionals.length > 1 && !values.help)
+    throw new TypeError(`One directory, not ${positionals.length}.`);
   const [directory = join(REPOSITORY, "data", "demo")] = positionals;
   return { dataDirectory: resolve(directory), hasQuantum: values.quantum, isHelp: values.help };
 }

@@ -133,7 +133,7 @@ test("what does not fit is refused at its field, and what is no JSON cannot be r
   await input.fill("{");
   expect(await whyNot(visit, "Run")).toContain("JSON");
   await input.fill('{"more": 1}');
-  await page.getByText("There is no field for more, so it is shown as JSON.").waitFor();
+  await page.getByText('There is no field for "more", so it is shown as JSON.').waitFor();
   expect(await page.getByRole("radio", { name: "Form" }).isDisabled()).toBe(true);
   await input.fill("{}");
   await page.getByText("Form", { exact: true }).click();

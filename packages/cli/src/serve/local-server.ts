@@ -33,7 +33,7 @@ import type { Fault } from "./fault-table.ts";
 import { createFaultInjection } from "./inject-faults.ts";
 import { createKeptContents } from "./kept-contents.ts";
 import type { KeptContents } from "./kept-contents.ts";
-import { keepEnvironments } from "./keep-environments.ts";
+import { startEnvironmentCollection } from "./environment-collection.ts";
 import { createLocalApp, describeUrl } from "./local-app.ts";
 import type { LocalApp } from "./local-app.ts";
 import { createLocalQuantum } from "./local-quantum.ts";
@@ -245,8 +245,8 @@ async function loadVersions(
   });
   const version = await versions.load();
   if (version.failure !== null) printFailure(version.failure, output);
-  const kept = { directory: python.environmentsDirectory, versions, logger };
-  closers.add("removal of environments", keepEnvironments(kept));
+  const collection = { directory: python.environmentsDirectory, versions, logger };
+  closers.add("collection of environments", startEnvironmentCollection(collection));
   return { versions, version };
 }
 

@@ -10,6 +10,8 @@ import type { ReceiptVersion } from "@platform/engine/executions/receipt";
 import { hashFiles } from "@platform/engine/project/content-hash";
 import type { VersionSource } from "@platform/engine/store/execution-store";
 import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
+import { renewEnvironment } from "@platform/engine/environments/environment-folders";
+import type { Environment } from "@platform/engine/environments/environment-folders";
 import { readProject } from "@platform/engine/project/read-project";
 import { SLOW_START_NOTE } from "@platform/engine/python/port/runtime";
 import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/port/runtime";
@@ -55,7 +57,7 @@ export interface LocalVersions extends VersionSource {
   readonly describeForReceipt: (versionId: string) => ReceiptVersion | undefined;
   /** The newest version. Waits for a running `load`, so that an edit that was saved is used. */
   readonly current: () => Promise<LoadedVersion>;
-  /** Uses the environments of all versions that are kept: what nobody uses is removed (keep-environments.ts). */
+  /** Writes that the environments of all versions that are kept are used: others are removed (environment-collection.ts). */
   readonly renew: () => Promise<void>;
 }
 
@@ -81,6 +83,7 @@ export interface LocalVersionsOptions {
 
 interface KeptVersion {
   readonly runnable: RunnableVersion;
+  readonly environment: Environment;
   readonly loaded: LoadedVersion;
   readonly receipt: ReceiptVersion;
 }
@@ -135,8 +138,7 @@ export function createLocalVersions(options: LocalVersionsOptions): LocalVersion
       return newest;
     },
     renew: async () => {
-      for (const { runnable, loaded } of kept.values())
-        await ensureEnvironment(runnable.projectDirectory, loaded.project, options);
+      for (const { environment } of kept.values()) await renewEnvironment(environment);
     },
     describeForReceipt: (versionId) => described.get(versionId),
     prepare: async (versionId) => {
@@ -156,20 +158,16 @@ async function readVariables(project: Project, { projectDirectory, onBuildLine }
   return values;
 }
 
-function ensureEnvironment(directory: string, project: Project, options: LocalVersionsOptions) {
-  return options.environments.ensure(directory, {
+async function make(id: string, directory: string, options: LocalVersionsOptions): Promise<KeptVersion> {
+  const project = await readProject(options.projectDirectory);
+  const variables = await readVariables(project, options);
+  const paths = await copyProject(options.projectDirectory, directory, options.exclude);
+  const environment = await options.environments.ensure(directory, {
     owner: LOCAL_OWNER,
     sourceBuilds: project.sourceBuilds ?? false,
     onLog: options.onBuildLine,
     signal: options.signal,
   });
-}
-
-async function make(id: string, directory: string, options: LocalVersionsOptions): Promise<KeptVersion> {
-  const project = await readProject(options.projectDirectory);
-  const variables = await readVariables(project, options);
-  const paths = await copyProject(options.projectDirectory, directory, options.exclude);
-  const environment = await ensureEnvironment(directory, project, options);
   const { timeoutSeconds, ...settings } = readVersionSettings(project);
   const { resources } = settings;
   const runnable = { ...toRunnableVersion({ id, ...settings }, directory, environment), variables };
@@ -197,5 +195,5 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
   };
   const example = await readExampleTexts(directory);
   const failure = probe.ok ? null : probe;
-  return { runnable, receipt, loaded: { project, target, failure, inputSchema, example } };
+  return { runnable, environment, receipt, loaded: { project, target, failure, inputSchema, example } };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readlink, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readlink, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DAY } from "../base/time.ts";
@@ -50,28 +50,30 @@ test("an environment that was not used for a week goes with link and log, one th
 
 test("downloads go when their owner built nothing for a week, or a day after they had become too large", async () => {
   const caches = join(workspace.path, "cache");
+  const large = `${ownerOf("large")}-000000000002`;
   for (const [name, days] of [
     [ownerOf("unused"), 8],
     [ownerOf("used"), 6],
-    [`${ownerOf("large")}-1`, 2],
-    [`${ownerOf("large")}-2`, 0],
+    [`${ownerOf("large")}-000000000001`, 2],
+    [large, 0],
   ] as const) {
     const then = new Date(Date.now() - days * DAY);
     await mkdir(join(caches, name), { recursive: true });
     await utimes(join(caches, name), then, then);
   }
   expect(await collect()).toBe(2);
-  expect((await readdir(caches)).toSorted()).toEqual([`${ownerOf("large")}-2`, ownerOf("used")].toSorted());
+  expect((await readdir(caches)).toSorted()).toEqual([large, ownerOf("used")].toSorted());
 });
 
 test("what was prepared for an interpreter goes when nothing was built for a week, what was not finished after a day", async () => {
   const prepared = join(workspace.path, "prepared");
   const used = `${keyOf("used")}-2026-11`;
+  const running = `${used}.000000000001`;
   for (const [name, days] of [
     [`${keyOf("unused")}-2026-11`, 8],
     [used, 6],
-    [`${used}.dead`, 2],
-    [`${used}.running`, 0],
+    [`${used}.0000000dead0`, 2],
+    [running, 0],
     [`${keyOf("other")}-2026-11.unused`, 8],
   ] as const) {
     const then = new Date(Date.now() - days * DAY);
@@ -79,7 +81,7 @@ test("what was prepared for an interpreter goes when nothing was built for a wee
     await utimes(join(prepared, name), then, then);
   }
   expect(await collect()).toBe(3);
-  expect((await readdir(prepared)).toSorted()).toEqual([used, `${used}.running`]);
+  expect((await readdir(prepared)).toSorted()).toEqual([used, running]);
 });
 
 test("what a dead build left behind goes after a day, a build that runs stays, and no directory is no error", async () => {
@@ -94,6 +96,19 @@ test("what a dead build left behind goes after a day, a build that runs stays, a
   expect(existsSync(join(root, running, "venv"))).toBe(true);
 });
 
+test("what cannot be removed keeps nothing else from it, and is named at the end", async () => {
+  for (const word of ["one", "two", "three"]) {
+    await createBuild(`${keyOf(word)}-1`, 8);
+    await symlink(`${keyOf(word)}-1`, join(root, keyOf(word)));
+  }
+  // In place of a log.
+  const inTheWay = join(root, `${keyOf("two")}-1.log`);
+  await rm(inTheWay);
+  await mkdir(inTheWay);
+  await expect(collect()).rejects.toThrow(join(root, `${keyOf("two")}-1: `));
+  expect((await readdir(root)).filter((name) => !name.startsWith(keyOf("two")))).toEqual([]);
+});
+
 test("nothing more is removed once the server ends", async () => {
   await createBuild(`${keyOf("dead")}-1`, 2);
   const cutoffs = { unusedSince: 0, abandonedSince: Date.now(), signal: AbortSignal.abort() };
@@ -102,7 +117,8 @@ test("nothing more is removed once the server ends", async () => {
 });
 
 test("what no builder has made stays, however old it is: the folder of a user's cache may be anything", async () => {
-  const strange = ["terraform", "v2-of-mine", "cafe", hash("short").slice(1)];
+  const [long, short] = [hash("strange"), ownerOf("strange")];
+  const strange = ["terraform", "v2-of-mine", "cafe", long.slice(1), `${long}-init`, `${short}.json`];
   for (const folder of ["environments", "cache", "prepared"])
     for (const name of strange) {
       const path = join(workspace.path, folder, name);

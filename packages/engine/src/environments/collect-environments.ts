@@ -1,8 +1,9 @@
 import { readdir, readlink, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { getMessage } from "../base/thrown.ts";
 import { removeTree } from "../files/remove-tree.ts";
-import { CACHES_FOLDER } from "./environment-folders.ts";
-import { PREPARED_FOLDER } from "./prepared-packages.ts";
+import { BUILD_NAME, CACHES_FOLDER, CACHE_NAME, LINK_NAME } from "./environment-folders.ts";
+import { PREPARED_FOLDER, PREPARED_NAME } from "./prepared-packages.ts";
 import { looksUnused, removeUnused } from "../files/remove-unused.ts";
 
 /** Milliseconds since the epoch. */
@@ -15,69 +16,94 @@ export interface EnvironmentCutoffs {
   readonly signal?: AbortSignal;
 }
 
-/** Of what builders make, in all three folders: by a hash. In a folder that a user has chosen there may be anything else. */
-const MADE_NAME = /^(?:v\d+-)?(?:[0-9a-f]{32}){1,2}(?:[-.][^/]*)?$/u;
+/** Of builds that are being removed, and of what was prepared. */
+const ASIDE = ".unused";
 
-/** Removes environments of any format from the directory of an environment builder; old downloads, and what was prepared; returns the number of folders and logs. */
+/**
+ * Removes environments of any format from the directory of an environment builder; old downloads, and what was prepared; returns the number of
+ * folders and logs. What no builder has named is left alone: in a folder that a user has chosen there may be anything.
+ *
+ * @throws Error the first failure, after all else was removed
+ */
 export async function collectEnvironments(directory: string, cutoffs: EnvironmentCutoffs): Promise<number> {
-  const environments = await collectBuilt(join(directory, "environments"), cutoffs);
-  const caches = await collectCaches(join(directory, CACHES_FOLDER), cutoffs);
-  return environments + caches + (await collectPrepared(join(directory, PREPARED_FOLDER), cutoffs));
+  const removal = createRemoval(cutoffs.signal);
+  await collectBuilds(join(directory, "environments"), cutoffs, removal);
+  await collectCaches(join(directory, CACHES_FOLDER), cutoffs, removal);
+  await collectPrepared(join(directory, PREPARED_FOLDER), cutoffs, removal);
+  return removal.finish();
 }
 
 /** Environments that nobody uses any more, and what builds have left that ended before they had one. */
-async function collectBuilt(root: string, cutoffs: EnvironmentCutoffs): Promise<number> {
-  const names = await listMade(root);
+async function collectBuilds(root: string, cutoffs: EnvironmentCutoffs, removal: Removal): Promise<void> {
+  const names = await list(root);
   const links = new Map<string, string>();
-  for (const name of names) {
+  for (const name of names.filter((one) => LINK_NAME.test(one))) {
     const target = await readlink(join(root, name)).catch(() => null);
-    if (target !== null && MADE_NAME.test(target)) links.set(name, target);
+    if (target !== null && BUILD_NAME.test(target)) links.set(name, target);
   }
-  const unused = await removeEach(links, cutoffs, ([link, target]) =>
-    removeEnvironment(root, link, target, cutoffs.unusedSince),
-  );
+  for (const [link, target] of links)
+    await removal.try(join(root, target), () => removeEnvironment(root, link, target, cutoffs.unusedSince));
   const published = new Set([...links.values()].flatMap((target) => [target, `${target}.log`]));
-  const others = names.filter((name) => !links.has(name) && !published.has(name));
-  const abandoned = await removeEach(others, cutoffs, (name) =>
-    removeOld(join(root, name), cutoffs.abandonedSince),
-  );
-  return unused + abandoned;
+  for (const name of names) {
+    if (published.has(name) || !BUILD_NAME.test(name.replace(ASIDE, ""))) continue;
+    await removal.try(join(root, name), (path) => removeOld(path, cutoffs.abandonedSince));
+  }
 }
 
 /** Of owners that build nothing any more; and those that became too large, whose names have a second part. */
-async function collectCaches(root: string, cutoffs: EnvironmentCutoffs): Promise<number> {
-  return removeEach(await listMade(root), cutoffs, (name) =>
-    removeOld(join(root, name), name.includes("-") ? cutoffs.abandonedSince : cutoffs.unusedSince),
-  );
+async function collectCaches(root: string, cutoffs: EnvironmentCutoffs, removal: Removal): Promise<void> {
+  const { unusedSince, abandonedSince } = cutoffs;
+  for (const name of await list(root)) {
+    if (!CACHE_NAME.test(name)) continue;
+    await removal.try(join(root, name), (path) =>
+      removeOld(path, name.includes("-") ? abandonedSince : unusedSince),
+    );
+  }
 }
 
 /** For interpreters that build nothing any more, or of a former month; and what was not finished, whose names have a dot. */
-async function collectPrepared(root: string, cutoffs: EnvironmentCutoffs): Promise<number> {
+async function collectPrepared(root: string, cutoffs: EnvironmentCutoffs, removal: Removal): Promise<void> {
   const { unusedSince, abandonedSince } = cutoffs;
-  return removeEach(await listMade(root), cutoffs, async (name) => {
-    const path = join(root, name);
-    if (name.includes(".")) return removeOld(path, abandonedSince);
-    // A build that has found it just now copies it.
-    return (await looksUnused(path, unusedSince)) && removeUnused(path, `${path}.unused`, unusedSince);
-  });
-}
-
-async function listMade(root: string): Promise<readonly string[]> {
-  return (await readdir(root).catch(() => [])).filter((name) => MADE_NAME.test(name));
-}
-
-/** How many were removed. @param remove whether it has removed this one */
-async function removeEach<T>(
-  entries: Iterable<T>,
-  { signal }: EnvironmentCutoffs,
-  remove: (entry: T) => Promise<boolean>,
-): Promise<number> {
-  let removed = 0;
-  for (const entry of entries) {
-    if (signal?.aborted === true) break;
-    if (await remove(entry)) removed += 1;
+  for (const name of await list(root)) {
+    if (!PREPARED_NAME.test(name)) continue;
+    await removal.try(join(root, name), async (path) => {
+      if (name.includes(".")) return removeOld(path, abandonedSince);
+      // A build that has found it just now copies it.
+      return (await looksUnused(path, unusedSince)) && removeUnused(path, `${path}${ASIDE}`, unusedSince);
+    });
   }
-  return removed;
+}
+
+/** One pass of the collector: what cannot be removed keeps nothing else from it. */
+interface Removal {
+  /** @param remove whether it has removed it */
+  readonly try: (path: string, remove: (path: string) => Promise<boolean>) => Promise<void>;
+  /** How many were removed. @throws Error the first failure */
+  readonly finish: () => number;
+}
+
+function createRemoval(signal?: AbortSignal): Removal {
+  let removed = 0;
+  const failures: Error[] = [];
+  return {
+    try: async (path, remove) => {
+      if (signal?.aborted === true) return;
+      try {
+        if (await remove(path)) removed += 1;
+      } catch (error) {
+        failures.push(new Error(`${path}: ${getMessage(error)}`, { cause: error }));
+      }
+    },
+    finish: () => {
+      const [failure] = failures;
+      if (failure !== undefined) throw failure;
+      return removed;
+    },
+  };
+}
+
+async function list(root: string): Promise<readonly string[]> {
+  return readdir(root).catch(() => []);
 }
 
 async function removeOld(path: string, cutoff: number): Promise<boolean> {
@@ -93,7 +119,7 @@ async function removeEnvironment(
   cutoff: number,
 ): Promise<boolean> {
   if (!(await looksUnused(join(root, target), cutoff))) return false;
-  if (!(await removeUnused(join(root, target), join(root, `${target}.unused`), cutoff))) return false;
+  if (!(await removeUnused(join(root, target), join(root, `${target}${ASIDE}`), cutoff))) return false;
   await rm(join(root, `${target}.log`), { force: true });
   // Another process may have published a new build under the key meanwhile.
   const now = await readlink(join(root, link)).catch(() => null);

@@ -22,6 +22,12 @@ import type { Interpreter } from "./interpreter.ts";
 
 /** The folder of the downloads, one folder for each owner, beside that of the environments. */
 export const CACHES_FOLDER = "cache";
+/** In it: an owner, or what became too large or is not used any more. */
+export const CACHE_NAME = /^[0-9a-f]{32}(?:-[0-9a-f]{12})?$/;
+/** The name of a link to a build. Keys before v2 had no format. */
+export const LINK_NAME = /^(?:v\d+-)?[0-9a-f]{64}$/;
+/** A build's folder or log; group 1 names the build, group 2 its key. */
+export const BUILD_NAME = /^(((?:v\d+-)?[0-9a-f]{64})-[0-9a-f]+)(?:\.log)?$/;
 
 /** The Python environment that a version runs in. */
 export interface Environment {
@@ -31,8 +37,8 @@ export interface Environment {
   readonly interpreter: string;
   /** Absolute paths that a sandbox must show besides the system directories. */
   readonly readablePaths: readonly string[];
-  /** The log of the build; null when there was nothing to install. */
-  readonly logFile: string | null;
+  /** Folder of its build, beside which its log is; null when there was nothing to install. */
+  readonly folder: string | null;
 }
 
 /** @throws Error when the build's user could not read what is built */
@@ -46,6 +52,15 @@ export async function prepareDirectory(settings: EnvironmentSettings): Promise<v
     if (fault !== null) throw new Error(`Environments cannot be built: ${fault}.`);
   }
   await sweep(settings);
+}
+
+/** Writes that it is used now: the collector spares it (remove-unused.ts). Nothing where it was removed by hand. @throws the system's error */
+export async function renewEnvironment({ folder }: Pick<Environment, "folder">): Promise<void> {
+  if (folder === null) return;
+  const now = new Date();
+  await utimes(folder, now, now).catch((error: unknown) => {
+    if (getCode(error) !== "ENOENT") throw error;
+  });
 }
 
 /** Publishes a build under its key. When another process was faster, its environment is used, and this build is removed. */
@@ -89,9 +104,6 @@ export async function findEnvironment(
   }
 }
 
-/** A build's folder or log; group 1 names the build, group 2 its key. Keys before v2 had no format. */
-const BUILD_NAME = /^(((?:v\d+-)?[0-9a-f]{64})-[0-9a-f]+)(?:\.log)?$/;
-
 /** Removes the remains of builds whose process died. */
 async function sweep(settings: EnvironmentSettings): Promise<void> {
   const names = await readdir(settings.environments);
@@ -120,7 +132,7 @@ function describeEnvironment(settings: EnvironmentSettings, key: string, name: s
     key,
     interpreter: getEnvironmentPython(directory),
     readablePaths: [getEnvironmentFolder(directory), ...settings.interpreter.readablePaths],
-    logFile: `${directory}.log`,
+    folder: directory,
   };
 }
 
@@ -131,6 +143,6 @@ export function describeBase(interpreter: Interpreter): Environment {
     key: createBaseKey(interpreter),
     interpreter: executable.path,
     readablePaths,
-    logFile: null,
+    folder: null,
   };
 }

@@ -164,8 +164,8 @@ test(
   "an environment that is asked for counts as used from then on",
   async () => {
     const project = await scene.createTinyProject("project");
-    const { logFile } = await scene.ensure(project);
-    const folder = (logFile ?? "").replace(/\.log$/, "");
+    const { folder } = await scene.ensure(project);
+    if (folder === null) throw new Error("nothing was installed");
     await utimes(folder, 1, 1);
     await scene.ensure(project);
     const unusedSince = Date.now() - 60 * SECOND;

@@ -30,7 +30,7 @@ test("a project without requirements uses the base interpreter and builds nothin
     expect(environment).toMatchObject({
       interpreter: scene.interpreter.executable.path,
       readablePaths: scene.interpreter.readablePaths,
-      logFile: null,
+      folder: null,
     });
   }
   expect(existsSync(join(scene.path, "cache"))).toBe(false);
@@ -48,7 +48,7 @@ test(
       true,
     );
     expect(lines.join("\n")).toContain("tiny");
-    expect((await readFile(environment.logFile ?? "", "utf8")).trim().split("\n")).toEqual(lines);
+    expect((await readFile(`${environment.folder}.log`, "utf8")).trim().split("\n")).toEqual(lines);
     const module = runIn(environment, "import tiny; print(tiny.__file__)");
     expect((await stat(module)).mode & 0o777).toBe(0o644);
     expect((await stat(module)).uid).toBe(process.getuid?.());

@@ -359,7 +359,7 @@ test(
     expect(detail).toContain('set "sourceBuilds": true in platform.json');
     const environment = await scene.ensure(project, { sourceBuilds: true });
     expect(runIn(environment, "import old, tiny; print(old.ANSWER)")).toBe("42");
-    const log = await readFile(environment.logFile ?? "", "utf8");
+    const log = await readFile(`${environment.folder}.log`, "utf8");
     expect(log).toContain("Building packages from source");
 
     scene.builder = scene.create({ variables, allowsSourceBuilds: false });

@@ -22,6 +22,8 @@ import { publishTree } from "./publish-tree.ts";
 
 /** The folder of what is prepared, beside that of the environments. */
 export const PREPARED_FOLDER = "prepared";
+/** In it: for an interpreter and a month; with a dot, what is not finished, or is being removed. */
+export const PREPARED_NAME = /^v\d+-[0-9a-f]{64}-\d{4}-\d{2}(?:\.[0-9a-f]{12}|\.unused)?$/;
 
 /** What environments of one interpreter begin with. */
 export interface PreparedPackages {

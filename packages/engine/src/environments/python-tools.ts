@@ -43,7 +43,7 @@ export interface PythonToolsOptions {
 export interface PythonTools {
   readonly sandbox: Sandbox;
   readonly environments: EnvironmentBuilder;
-  /** Where they lie. */
+  /** The folder of the builder: of environments, and of what they are made with. */
   readonly environmentsDirectory: string;
   /** The installation that environments are created from. */
   readonly interpreter: TrustedExecutable;

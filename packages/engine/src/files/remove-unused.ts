@@ -28,10 +28,17 @@ export async function removeUnused(path: string, aside: string, cutoff: number):
   }
   const used = await readLastUse(aside);
   const isUnused = used === null || used < cutoff;
-  // It may have been created again meanwhile; then this one is not needed any more.
-  if (!isUnused) await rename(aside, path).catch(() => undefined);
+  if (!isUnused && (await putBack(aside, path))) return false;
   await removeTree(aside);
   return isUnused;
+}
+
+/** Whether it could be: it may have been created again meanwhile; then this one is not needed any more. */
+async function putBack(aside: string, path: string): Promise<boolean> {
+  return rename(aside, path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Whether the path exists and was last used before `cutoff` (milliseconds since the epoch). */
