@@ -171,7 +171,7 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
   const { timeoutSeconds, ...settings } = readVersionSettings(project);
   const { resources } = settings;
   const runnable = { ...toRunnableVersion({ id, ...settings }, directory, environment), variables };
-  const probe = await options.runtime.probe(runnable, readKind(project));
+  const probe = await options.runtime.probe(runnable, readKind(project), options.signal);
   if (probe.ok && probe.startModeReason !== null)
     options.onBuildLine(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
   const schemas = probe.ok ? acceptSchemas(probe) : null;

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { listChildren } from "../testing/find-zygote.ts";
 import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 
 const SLEEPER = `36${process.pid}.5`;
@@ -10,6 +11,11 @@ const SLEEPER = `36${process.pid}.5`;
 function listSleepers(): readonly number[] {
   const lines = execFileSync("ps", ["-eo", "pid=,args="], { encoding: "utf8" }).split("\n");
   return lines.filter((line) => line.endsWith(`sleep ${SLEEPER}`)).map((line) => Number.parseInt(line, 10));
+}
+
+/** Whether it is the launcher of a slirp4netns. */
+function isOfNetwork(pid: string): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("slirp4netns");
 }
 
 test("closing ends while a module hangs at import and a process that it let go of holds the output", async () => {
@@ -29,6 +35,30 @@ def run(): pass
     // Without a sandbox nothing else ends it.
     for (const pid of listSleepers()) process.kill(pid, "SIGKILL");
   }
+});
+
+test("closing ends a probe that is under way, with all its processes and its network", async () => {
+  const fixture = await createFixture();
+  const version = fixture.createVersion(`import os\nos.execlp("sleep", "sleep", "${SLEEPER}")\n`);
+  const probe = fixture.runtime.probe(version);
+  probe.catch(() => undefined); // it ends while the runtime is closed
+  await waitFor("the module is at import", () => listSleepers().length > 0);
+  await fixture.close();
+  expect(listSleepers()).toEqual([]);
+  await expect(probe).rejects.toThrow("this process is being stopped");
+  expect(listChildren(process.pid).filter(isOfNetwork)).toEqual([]);
+});
+
+test("a probe that nobody waits for any more ends with all its processes", async () => {
+  const fixture = await createFixture();
+  const version = fixture.createVersion(`import os\nos.execlp("sleep", "sleep", "${SLEEPER}")\n`);
+  const stop = new AbortController();
+  const probe = fixture.runtime.probe(version, "service", stop.signal);
+  await waitFor("the module is at import", () => listSleepers().length > 0);
+  stop.abort(new Error("cancelled"));
+  await expect(probe).rejects.toThrow("cancelled");
+  expect(listSleepers()).toEqual([]);
+  await fixture.close();
 });
 
 /** Longer than any test: who waits for the trial to its end does not pass. */

@@ -1,6 +1,6 @@
 import type { ProjectKind } from "@platform/contract/project";
 import type { ZygoteEvent } from "./wire/control-messages.ts";
-import type { LogLine, Probe, RunnableVersion } from "./port/runtime.ts";
+import type { LogLine, Probe, PythonRuntime, RunnableVersion } from "./port/runtime.ts";
 import type { PoolHost } from "./pool/boot.ts";
 import { SECOND } from "../base/time.ts";
 import { createTimers } from "../base/timers.ts";
@@ -15,16 +15,49 @@ const MAX_REASON_LENGTH = 500;
 /** Until the zygote says hello, nothing of the project is known to have run. */
 type Stage = "starting" | "importing";
 
+/** The probes of one runtime. */
+interface Probes {
+  readonly probe: PythonRuntime["probe"];
+  /** Ends those that are under way; resolves when their processes have ended. */
+  readonly close: () => Promise<void>;
+}
+
+/** None is under way at first. */
+export function createProbes(host: PoolHost): Probes {
+  const running = new Set<Promise<Probe>>();
+  const closing = new AbortController();
+  return {
+    probe: async (version, kind = "service", signal = closing.signal) => {
+      const either = AbortSignal.any([signal, closing.signal]);
+      const probing = probeVersion(host, { version, kind, signal: either });
+      running.add(probing);
+      try {
+        return await probing;
+      } finally {
+        running.delete(probing);
+      }
+    },
+    close: async () => {
+      closing.abort(new Error("The version is not probed any more: this process is being stopped."));
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/** What is inspected, and until when. */
+interface ProbeOptions {
+  readonly version: RunnableVersion;
+  readonly kind: ProjectKind;
+  /** Aborted: its processes are killed. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Boots a version only to inspect it: no process is left running. Takes no longer than both limits together.
  *
- * @throws Error when no process could be started; the project is then not the cause
+ * @throws Error when no process could be started; the project is then not the cause. The reason of the signal
  */
-export async function probeVersion(
-  host: PoolHost,
-  version: RunnableVersion,
-  kind: ProjectKind = "service",
-): Promise<Probe> {
+async function probeVersion(host: PoolHost, { version, kind, signal }: ProbeOptions): Promise<Probe> {
   const { helloMs, bootMs } = host.settings;
   let found: Probe | null = null;
   let stage: Stage = "starting";
@@ -49,6 +82,9 @@ export async function probeVersion(
   }
 
   const onOutput = (lines: readonly LogLine[]): void => void printed.push(...lines);
+  const onAbort = (): void => zygote?.kill();
+  signal.throwIfAborted();
+  signal.addEventListener("abort", onAbort);
   try {
     zygote = await startZygote(host, {
       version,
@@ -58,11 +94,14 @@ export async function probeVersion(
       onEvent,
       onOutput,
     });
+    if (signal.aborted) onAbort();
     if (stage === "starting")
       limit(helloMs, failStart(`The interpreter did not begin within ${helloMs / SECOND} s.`));
     const end = await zygote.closed;
+    signal.throwIfAborted();
     return found ?? describeEnd(end, stage, printed);
   } finally {
+    signal.removeEventListener("abort", onAbort);
     timers.clear("limit");
   }
 }

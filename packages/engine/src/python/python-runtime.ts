@@ -3,7 +3,7 @@ import { removeTree } from "../files/remove-tree.ts";
 import { notStarted } from "./child/answers.ts";
 import { createExecution } from "./child/execution.ts";
 import { createPaces } from "./wire/pace.ts";
-import { probeVersion } from "./probe.ts";
+import { createProbes } from "./probe.ts";
 import type { PythonRuntime, Run, RunRequest } from "./port/runtime.ts";
 import { stageInputs } from "./pool/staged-inputs.ts";
 import { createZygoteFolders } from "./pool/zygote-folders.ts";
@@ -32,6 +32,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   const parts = { settings, logger, sandbox, runnerDirectory, folders, paces, watcher };
   const host: PoolHost = { ...parts, doorkeeper: options.doorkeeper ?? null };
   const pools = createVersionPools(host);
+  const probes = createProbes(host);
   const stopping = new AbortController();
   // Now: beside the first zygote, which would compile it for itself as well, it makes the first execution late.
   const compiling = compileRunner(options, runnerDirectory, stopping.signal);
@@ -53,6 +54,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     stopping.abort();
     clearInterval(ticker);
     await pools.close();
+    await probes.close();
     await compiling;
     await folders.drain();
     await sandbox.cgroups?.close();
@@ -64,7 +66,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   return {
     run,
     stageInputs: (fill) => stageInputs(host, fill),
-    probe: (version, kind) => probeVersion(host, version, kind),
+    probe: probes.probe,
     retire: pools.retire,
     readLoad: pools.readLoad,
     close,

@@ -17,8 +17,8 @@ export function redactSecrets(runtime: PythonRuntime): PythonRuntime {
       const run = runtime.run({ ...request, onLog });
       return { ...run, outcome: run.outcome.then((outcome) => redactOutcome(outcome, redact)) };
     },
-    probe: async (version, kind) => {
-      const probe = await runtime.probe(version, kind);
+    probe: async (version, ...how) => {
+      const probe = await runtime.probe(version, ...how);
       return version.secrets.length === 0 ? probe : redactProbe(probe, redactionOf(version.secrets));
     },
   };

@@ -75,11 +75,11 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     });
     onLog("Loading src/program.py");
     const version = toRunnableVersion({ id: createUuidV7(), ...settings }, directory, environment);
-    // An import may take minutes. A build that is stopped does not wait for it: the process ends by its own limit or with the runtime.
     const variables = await readVariables(deps, claim.serviceKey);
     noteMissing(project, variables, onLog);
     const importable = addVariables(version, variables);
-    const probe = await untilAborted(deps.runtime.probe(importable, kind), signal);
+    // A build that is stopped does not wait until the processes have ended, which are killed then.
+    const probe = await untilAborted(deps.runtime.probe(importable, kind, signal), signal);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
     const backend = readBackend(project, probe);

@@ -133,9 +133,12 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
   async function release(): Promise<void> {
     home?.close();
     door?.close();
-    await groups?.remove();
-    launch?.release();
-    folders.discard(zygoteDirectory);
+    try {
+      await groups?.remove();
+    } finally {
+      launch?.release();
+      folders.discard(zygoteDirectory);
+    }
   }
   try {
     const onNotice = (message: string): void => host.logger.warn({ versionId: version.id }, message);
@@ -217,7 +220,7 @@ function attendZygote(
     timers.clear("leave");
     timers.clear("hangUp");
     const fault = await booting;
-    const isLarge = imported.close() || groups?.hasExceeded() === true;
+    const isLarge = imported.close() || hasExceeded(groups);
     const excess = isLarge ? describeLargeImport(options.version.resources) : null;
     await release();
     if (fault !== null) return { description: `${UNCONNECTED}: ${fault}`, hasBegun: false, excess };
@@ -227,6 +230,15 @@ function attendZygote(
   const booting = boot();
   const processes = nameProcesses(child, launch);
   return { processes, home, inputs, door, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
+}
+
+/** False also where the groups were removed by others than this process: what else it holds must be released. */
+function hasExceeded(groups: ZygoteGroups | null): boolean {
+  try {
+    return groups?.hasExceeded() === true;
+  } catch {
+    return false;
+  }
 }
 
 function attendEvent({ event }: ZygoteEvent, { home, groups }: Pick<Holdings, "home" | "groups">): void {

@@ -281,9 +281,9 @@ export interface PythonRuntime {
   /**
    * Boots the version, imports the user's module, finds `run` and derives its schemas; of a backend, calls `describe`. No process is left running.
    *
-   * @throws Error when no process could be started for it; the project is then not the cause
+   * @throws Error when no process could be started for it; the project is then not the cause. The reason of the signal, which ends it
    */
-  readonly probe: (version: RunnableVersion, kind?: ProjectKind) => Promise<Probe>;
+  readonly probe: (version: RunnableVersion, kind?: ProjectKind, signal?: AbortSignal) => Promise<Probe>;
   /** Ends the zygotes of a version, of all its tenants (retired, or edited under `serve`); running executions of it finish first. */
   readonly retire: (versionId: string) => Promise<void>;
   readonly readLoad: () => RuntimeLoad;
