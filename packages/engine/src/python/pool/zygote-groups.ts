@@ -53,7 +53,7 @@ export interface ZygoteGroups {
   readonly createSlot: () => Group;
   /** False once they are being removed. */
   readonly isOpen: () => boolean;
-  /** Whether the kernel killed a process of the zygote's own group because of its memory; false once they are being removed. */
+  /** Whether the kernel killed a process of the zygote's own group because of its memory; false once they are being removed, or were by others. */
   readonly hasExceeded: () => boolean;
   /** SIGKILL to all processes in them. */
   readonly kill: () => void;
@@ -98,7 +98,13 @@ export function createZygoteGroups(
       return slot;
     },
     isOpen: () => groups.length > 0,
-    hasExceeded: () => (groups[0]?.measure().outOfMemoryKills ?? 0) > 0,
+    hasExceeded: () => {
+      try {
+        return (groups[0]?.measure().outOfMemoryKills ?? 0) > 0;
+      } catch {
+        return false;
+      }
+    },
     kill: () => groups.forEach((group) => group.kill()),
     remove: async () => {
       const removed = groups;

@@ -133,12 +133,9 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
   async function release(): Promise<void> {
     home?.close();
     door?.close();
-    try {
-      await groups?.remove();
-    } finally {
-      launch?.release();
-      folders.discard(zygoteDirectory);
-    }
+    launch?.release();
+    await groups?.remove();
+    folders.discard(zygoteDirectory);
   }
   try {
     const onNotice = (message: string): void => host.logger.warn({ versionId: version.id }, message);
@@ -220,7 +217,7 @@ function attendZygote(
     timers.clear("leave");
     timers.clear("hangUp");
     const fault = await booting;
-    const isLarge = imported.close() || hasExceeded(groups);
+    const isLarge = imported.close() || groups?.hasExceeded() === true;
     const excess = isLarge ? describeLargeImport(options.version.resources) : null;
     await release();
     if (fault !== null) return { description: `${UNCONNECTED}: ${fault}`, hasBegun: false, excess };
@@ -230,15 +227,6 @@ function attendZygote(
   const booting = boot();
   const processes = nameProcesses(child, launch);
   return { processes, home, inputs, door, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
-}
-
-/** False also where the groups were removed by others than this process: what else it holds must be released. */
-function hasExceeded(groups: ZygoteGroups | null): boolean {
-  try {
-    return groups?.hasExceeded() === true;
-  } catch {
-    return false;
-  }
 }
 
 function attendEvent({ event }: ZygoteEvent, { home, groups }: Pick<Holdings, "home" | "groups">): void {
