@@ -36,7 +36,7 @@ export async function findBarriers(page: Page, { within, only }: Barriers = {}):
 }
 
 /**
- * What axe does not see: pages that scroll sideways, words that are cut off, and cells whose words lie over the next one. The kit clips within
+ * What axe does not see: pages that scroll sideways, words that are cut off or stand letter below letter, and cells whose words lie over the next one. The kit clips within
  * its parts (the label in a button, not the button), so whatever clips is looked at. Words that are cut on purpose have to be at hand for
  * those who see: in a title of theirs or around them. An aria-label is none, and a tooltip that is shown by itself repeats them in a title.
  */
@@ -63,6 +63,19 @@ export function findCutText(page: Page): Promise<readonly string[]> {
       if (isCut && !title.includes(words)) note("cut", element);
       if (across && overflowX === "visible" && element.matches("td, th, dd, dt, label"))
         note("over what is beside it", element);
+    }
+    const mostLetters = 3;
+    for (const element of document.querySelectorAll<HTMLElement>("body *")) {
+      const isNarrow = element.clientWidth > 1 && element.clientWidth < 60 && element.clientHeight > 40;
+      if (!isNarrow || getComputedStyle(element).whiteSpace.startsWith("pre")) continue;
+      for (const node of element.childNodes) {
+        if (node.nodeType !== Node.TEXT_NODE) continue;
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        const lines = range.getClientRects().length;
+        if (lines > 2 && (node.textContent ?? "").trim().length < mostLetters * lines)
+          note("letter below letter", element);
+      }
     }
     for (const element of document.querySelectorAll("h1, h2, h3, button, a, label, th, td, dd, .state")) {
       const { left, right, width } = element.getBoundingClientRect();
