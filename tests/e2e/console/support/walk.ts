@@ -81,10 +81,11 @@ export class Walker {
     }
     await this.#look(path, { isAlike });
     await this.#openEach(path, pattern, page.getByRole("main"));
-    const tabs = page.getByRole("main").getByRole("tablist").first().getByRole("tab");
-    for (const name of (await tabs.allTextContents()).slice(1)) {
+    const tabs = page.getByRole("main").getByRole("tablist").first();
+    for (const name of (await tabs.getByRole("tab").allTextContents()).slice(1)) {
       if (this.#isSeen(`${pattern} ${name}`)) continue;
-      await tabs.filter({ hasText: name }).first().click();
+      // Java is not JavaScript.
+      await tabs.getByRole("tab", { name, exact: true }).click();
       await this.#settle();
       await this.#look(`${path} ${name}`, { within: "main" });
       await this.#openEach(path, pattern, page.getByRole("main"));
