@@ -133,8 +133,8 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
   async function release(): Promise<void> {
     home?.close();
     door?.close();
+    await groups?.remove(); // ends what has escaped, whose user may be another sandbox's after the next line
     launch?.release();
-    await groups?.remove();
     folders.discard(zygoteDirectory);
   }
   try {
