@@ -1,7 +1,8 @@
 import { Group, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type { FieldError } from "@platform/contract/problems";
-import { explainNoFields, SchemaFields } from "./schema-fields.tsx";
+import { explainNoFields } from "./explain-no-fields.ts";
+import { SchemaFields } from "./schema-fields.tsx";
 import type { Unfinished } from "./schema-fields.tsx";
 import type { Schema } from "../util/json-schema.ts";
 

@@ -15,7 +15,11 @@ function listSleepers(): readonly number[] {
 
 /** Whether it is the launcher of a slirp4netns. */
 function isOfNetwork(pid: string): boolean {
-  return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("slirp4netns");
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("slirp4netns");
+  } catch {
+    return false; // it has ended
+  }
 }
 
 test("closing ends while a module hangs at import and a process that it let go of holds the output", async () => {
@@ -46,7 +50,7 @@ test("closing ends a probe that is under way, with all its processes and its net
   await fixture.close();
   expect(listSleepers()).toEqual([]);
   await expect(probe).rejects.toThrow("this process is being stopped");
-  expect(listChildren(process.pid).filter(isOfNetwork)).toEqual([]);
+  await waitFor("its network has ended", () => !listChildren(process.pid).some(isOfNetwork));
 });
 
 test("a probe that nobody waits for any more ends with all its processes", async () => {
@@ -59,6 +63,41 @@ test("a probe that nobody waits for any more ends with all its processes", async
   await expect(probe).rejects.toThrow("cancelled");
   expect(listSleepers()).toEqual([]);
   await fixture.close();
+});
+
+test("the user of a sandbox is given back when its groups have ended, and what has escaped with them", async ({
+  skip,
+}) => {
+  const sandbox = await findTestSandbox();
+  const { cgroups } = sandbox;
+  if (cgroups === null) {
+    skip("there are no control groups here");
+    return;
+  }
+  const ended: string[] = [];
+  const create: typeof cgroups.create = (name) => {
+    const group = cgroups.create(name);
+    const remove = async () => {
+      const isRemoved = await group.remove();
+      ended.push("group");
+      return isRemoved;
+    };
+    return { ...group, remove };
+  };
+  const prepare: typeof sandbox.prepare = async (request) => {
+    const launch = await sandbox.prepare(request);
+    const release = () => {
+      ended.push("user");
+      launch.release();
+    };
+    return { ...launch, release };
+  };
+  const fixture = await createFixture({ sandbox: { ...sandbox, cgroups: { ...cgroups, create }, prepare } });
+  await fixture.finish(fixture.createVersion("def run(): return 1\n"));
+  await fixture.close();
+  expect(ended.filter((what) => what === "user")).toHaveLength(1);
+  expect(ended.length).toBeGreaterThan(1);
+  expect(ended.at(-1)).toBe("user");
 });
 
 /** Longer than any test: who waits for the trial to its end does not pass. */

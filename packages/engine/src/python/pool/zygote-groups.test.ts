@@ -76,3 +76,16 @@ test("the entry of a zygote is expected before its groups are made, and that of 
   await groups.remove();
   expect(done).toEqual(["expect", "create", "expect"]);
 });
+
+test("groups that others have removed are measured by nobody, and keep nothing from being released", () => {
+  const { cgroups } = createCounted({ what: "group", number: -1 });
+  const create: typeof cgroups.create = (name) => ({
+    ...cgroups.create(name),
+    measure: () => {
+      throw new Error("ENODEV");
+    },
+  });
+  const groups = createZygoteGroups({ ...cgroups, create }, version, { maxChildren: 5, first: 6 });
+  groups.closeDescriptors();
+  expect(groups.hasExceeded()).toBe(false);
+});
