@@ -53,8 +53,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   async function close(): Promise<void> {
     stopping.abort();
     clearInterval(ticker);
-    await pools.close();
-    await probes.close();
+    await Promise.all([pools.close(), probes.close()]);
     await compiling;
     await folders.drain();
     await sandbox.cgroups?.close();

@@ -77,15 +77,19 @@ test("the entry of a zygote is expected before its groups are made, and that of 
   expect(done).toEqual(["expect", "create", "expect"]);
 });
 
-test("groups that others have removed are measured by nobody, and keep nothing from being released", () => {
+test("groups that others have removed are neither measured nor killed, and keep nothing from being released", () => {
   const { cgroups } = createCounted({ what: "group", number: -1 });
   const create: typeof cgroups.create = (name) => ({
     ...cgroups.create(name),
     measure: () => {
       throw new Error("ENODEV");
     },
+    kill: () => {
+      throw new Error("ENOENT");
+    },
   });
   const groups = createZygoteGroups({ ...cgroups, create }, version, { maxChildren: 5, first: 6 });
   groups.closeDescriptors();
+  groups.kill();
   expect(groups.hasExceeded()).toBe(false);
 });

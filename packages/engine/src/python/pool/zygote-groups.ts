@@ -55,7 +55,7 @@ export interface ZygoteGroups {
   readonly isOpen: () => boolean;
   /** Whether the kernel killed a process of the zygote's own group because of its memory; false once they are being removed, or were by others. */
   readonly hasExceeded: () => boolean;
-  /** SIGKILL to all processes in them. */
+  /** SIGKILL to all processes in them. Never throws. */
   readonly kill: () => void;
   /** Ends all processes in them; resolves when the groups are removed, or could not be in time. */
   readonly remove: () => Promise<void>;
@@ -105,13 +105,21 @@ export function createZygoteGroups(
         return false;
       }
     },
-    kill: () => groups.forEach((group) => group.kill()),
+    kill: () => groups.forEach(killGroup),
     remove: async () => {
       const removed = groups;
       groups = [];
       await Promise.all(removed.map((group) => group.remove()));
     },
   };
+}
+
+function killGroup(group: Group): void {
+  try {
+    group.kill();
+  } catch {
+    // Others have removed it, with all that was in it.
+  }
 }
 
 function createGroup(cgroups: Cgroups, name: string, limits: GroupLimits): Group {

@@ -133,7 +133,7 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
   async function release(): Promise<void> {
     home?.close();
     door?.close();
-    await groups?.remove(); // ends what has escaped, whose user may be another sandbox's after the next line
+    await groups?.remove(); // before its user may be another sandbox's
     launch?.release();
     folders.discard(zygoteDirectory);
   }
