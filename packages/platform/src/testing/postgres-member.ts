@@ -21,10 +21,12 @@ const server = await startEmbeddedPostgres({
   logger,
   atExit: (stopNow) => void process.once("exit", stopNow),
 });
-print({ ready: true, isOwner: server.isOwner(), host: server.connection.host });
 const keepAlive = setInterval(() => undefined, 60_000);
 
 process.once("SIGTERM", () => {
   clearInterval(keepAlive);
   void server.stop().then(() => print({ stopped: true }));
 });
+
+// Last: who reads it may send SIGTERM at once, which would end a process that does not listen yet.
+print({ ready: true, isOwner: server.isOwner(), host: server.connection.host });
