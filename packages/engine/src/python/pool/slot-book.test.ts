@@ -59,7 +59,10 @@ function createWorld(maxChildren = 3) {
     isOpen: () => groups === "open",
     hasExceeded: () => false,
     kill: () => undefined,
-    remove: async () => void (groups = "removed"),
+    remove: async () => {
+      groups = "removed";
+      return true;
+    },
   };
   const book = createSlotBook(() => all, maxChildren);
   return { book, done, processes, memory, refusals, move, groups: all };

@@ -57,8 +57,8 @@ export interface ZygoteGroups {
   readonly hasExceeded: () => boolean;
   /** SIGKILL to all processes in them. Never throws. */
   readonly kill: () => void;
-  /** Ends all processes in them; resolves when the groups are removed, or could not be in time. */
-  readonly remove: () => Promise<void>;
+  /** Ends all processes in them, and removes them. False: some of those did not end in time. */
+  readonly remove: () => Promise<boolean>;
 }
 
 /**
@@ -109,7 +109,8 @@ export function createZygoteGroups(
     remove: async () => {
       const removed = groups;
       groups = [];
-      await Promise.all(removed.map((group) => group.remove()));
+      const areRemoved = await Promise.all(removed.map((group) => group.remove()));
+      return areRemoved.every((isRemoved) => isRemoved);
     },
   };
 }

@@ -133,8 +133,8 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
   async function release(): Promise<void> {
     home?.close();
     door?.close();
-    await groups?.remove(); // before its user may be another sandbox's
-    launch?.release();
+    launch?.disconnect();
+    if ((await groups?.remove()) !== false) launch?.release(); // what has not ended keeps its user from other sandboxes
     folders.discard(zygoteDirectory);
   }
   try {

@@ -38,12 +38,7 @@ export async function prepareBubblewrap(
 ): Promise<SandboxLaunch> {
   const user = options.takeUser();
   try {
-    const launch = await prepareLaunch(options, request, user);
-    const release = (): void => {
-      launch.release();
-      user.release();
-    };
-    return { ...launch, release };
+    return await prepareLaunch(options, request, user);
   } catch (error) {
     user.release();
     throw error;
@@ -107,7 +102,8 @@ async function prepareLaunch(
       }),
     listHelpers: () => egress?.listProcesses() ?? [],
     kill: killLaunched,
-    release: () => egress?.close(),
+    disconnect: () => egress?.close(),
+    release: user.release,
   };
 }
 

@@ -102,6 +102,7 @@ function prepareLaunch(
     ...(isOwn ? { uid, gid } : {}),
     // The launcher's first process ends all others before itself; killed, it would leave them behind.
     kill: (child) => void child.kill("SIGTERM"),
+    disconnect: () => undefined,
     release,
   };
 }

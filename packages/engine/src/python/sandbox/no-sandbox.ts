@@ -32,6 +32,7 @@ export function createNoSandbox(report: SandboxReport): Sandbox {
         connect: null,
         listHelpers: () => [],
         kill: killLaunched,
+        disconnect: () => undefined,
         release: () => undefined,
       };
     },

@@ -87,7 +87,9 @@ export interface SandboxLaunch {
   readonly listHelpers: () => readonly number[];
   /** Ends every process of the sandbox, given the one that was started. */
   readonly kill: (child: ChildProcess) => void;
-  /** Returns the uid and disconnects the network; call it once every process of the sandbox has ended. */
+  /** Ends the network that was connected. */
+  readonly disconnect: () => void;
+  /** Gives the user back, who may be another sandbox's next; call it once every process of the sandbox has ended. */
   readonly release: () => void;
 }
 
