@@ -157,9 +157,10 @@ const SHARE = "PLATFORM_TEST_PORT_SHARE";
 /** What this process has chosen; who is to listen there may not do so yet. */
 const chosen = new Set<number>();
 
-/** A port that is free, and chosen by no other caller in this test run; the wanted one if it is free. */
+/** A port that is free, and chosen by no other caller in this test run; outside of tests the wanted one if it is free. */
 export async function findFreePort(wanted?: number): Promise<number> {
-  if (wanted !== undefined && (await isFree(wanted))) return wanted;
+  // Two processes that tests start would both want it.
+  if (wanted !== undefined && env["VITEST_POOL_ID"] === undefined && (await isFree(wanted))) return wanted;
   const share = getShare();
   for (;;) {
     if (chosen.size >= PORTS.inShare) throw new Error("this process has chosen all of its ports");

@@ -1,7 +1,6 @@
 /** The receivers of webhooks that the console shows, run as they are copied, with messages that are signed as the platform does. */
 import { spawn } from "node:child_process";
-import { connect, createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { createWebhookSecret, signMessage } from "@platform/engine/webhooks/sign";
 import {
@@ -9,20 +8,12 @@ import {
   toReceiverJavaScript,
   toReceiverPython,
 } from "@platform/contract/snippets/receivers";
+import { findFreePort } from "../../tools/platform-process.ts";
 import { HOSTILE, makeFolder, needLanguage, toCommand } from "./snippet-programs.ts";
 import { toBrief } from "./tools.ts";
 
 const WRITERS = { Python: toReceiverPython, JavaScript: toReceiverJavaScript, Java: toReceiverJava } as const;
 const LANGUAGES = ["Python", "JavaScript", "Java"] as const;
-
-/** A port that nobody listens at: the receivers do not say which one they got. */
-async function findPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => void server.listen(0, done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => void server.close(done));
-  return port;
-}
 
 /** Connects as anybody can, and begins a request that never ends. */
 async function begin(port: number, text: string) {
@@ -40,7 +31,7 @@ test.for(LANGUAGES)(
     await needLanguage(language, context.skip);
     const folder = await makeFolder();
     context.onTestFinished(() => folder.remove());
-    const port = await findPort();
+    const port = await findFreePort();
     const secret = createWebhookSecret();
     const command = await toCommand(language, WRITERS[language](), folder.path);
     const [program = "", ...args] = toBrief(command);

@@ -120,7 +120,7 @@ test("a job reads a file of a data pool as it was when the job was started, and 
   const { body: job } = await world.api<{ id: string }>("POST", `/jobs?serviceKey=${serviceKey}`, body);
   await store("{}");
   const read = async () => (await world.api<Record<string, unknown>>("GET", `/jobs/${job.id}/result`)).body;
-  await expect.poll(read, { timeout: 30_000 }).toMatchObject({
+  await expect.poll(read).toMatchObject({
     result: { cities: 200_000, factor: 2 },
     metadata: {
       _inputs: {
@@ -156,7 +156,7 @@ test("the same body starts a job and an execution of the local server, whose fol
       bodyOf("/berlin"),
     );
     const read = async () => (await world.api("GET", `/jobs/${job.id}/result`)).body;
-    await expect.poll(read, { timeout: 60_000 }).toMatchObject({ result: { cities: 3, factor: 3 } });
+    await expect.poll(read).toMatchObject({ result: { cities: 3, factor: 3 } });
     for (const pointer of ["/paris", "/berlin/cities"]) {
       const hosted = await world.api("POST", `/jobs?serviceKey=${serviceKey}`, bodyOf(pointer));
       const refused = await local.start(bodyOf(pointer));
@@ -196,7 +196,7 @@ test("an application reads a pool that it was granted and has its result stored 
     paramsRef: persisted?.reference,
   });
   const read = async () => (await world.api<Record<string, unknown>>("GET", `/jobs/${next.id}/result`)).body;
-  await expect.poll(read, { timeout: 60_000 }).toMatchObject({ result: { cities: 0, factor: null } });
+  await expect.poll(read).toMatchObject({ result: { cities: 0, factor: null } });
 });
 
 test("a job, an application's execution and one of the local server read a data pool as a folder, as it was when they were started", async () => {
@@ -220,7 +220,7 @@ test("a job, an application's execution and one of the local server read a data 
     await write("a.txt", "replaced");
     const expected = { id: pool.id, contents };
     const readJob = async () => (await world.api("GET", `/jobs/${job.id}/result`)).body;
-    await expect.poll(readJob, { timeout: 60_000 }).toMatchObject({
+    await expect.poll(readJob).toMatchObject({
       result: expected,
       metadata: {
         _inputs: {
@@ -262,7 +262,7 @@ test("a model of pydantic has a data pool as a field, and one stands beside it; 
   const { body: job } = await start({ dataPoolId: pool.id }, 2);
   const read = async () => (await world.api("GET", `/jobs/${job.id}/result`)).body;
   await expect
-    .poll(read, { timeout: 60_000 })
+    .poll(read)
     .toMatchObject({ result: { model: "Params", factor: 2, maps: ["one"], beside: ["a.txt"] } });
   for (const [maps, factor] of [
     [{ dataPoolId: pool.id }, 0],
@@ -288,7 +288,7 @@ test("the example of a data pool returns the same result and file from the platf
   const body = { params: { stations: { dataPoolId: pool.id } } };
   const { body: job } = await world.api<{ id: string }>("POST", `/jobs?serviceKey=${key}`, body);
   const read = async () => (await world.api("GET", `/jobs/${job.id}/result`)).body;
-  await expect.poll(read, { timeout: 60_000 }).toMatchObject({ result: expected });
+  await expect.poll(read).toMatchObject({ result: expected });
   const file = await fetch(`${world.platform.apiUrl}/api/jobs/${job.id}/result/means.csv`, {
     headers: { authorization: `Bearer ${world.login.personalAccessToken}` },
   });

@@ -20,7 +20,7 @@ const WORKER = [...LEASE, "--worker-cpu", "0.5", "--backend-cpu", "0.5"];
 const JOB = { backend_id: "qpu.stub", input_format: "OPEN_QASM_V3", shots: 7, input: "OPENQASM 3.0;" };
 const IS_ROOT = process.getuid?.() === 0;
 
-describe.runIf(IS_ROOT)("a backend whose jobs run at a vendor", { timeout: 4 * MINUTE }, () => {
+describe.runIf(IS_ROOT)("a backend whose jobs run at a vendor", () => {
   let vendor: StubVendor;
   let world: World;
   let worker: PlatformProcess;
@@ -34,7 +34,7 @@ describe.runIf(IS_ROOT)("a backend whose jobs run at a vendor", { timeout: 4 * M
     await world.api("PUT", "/variables/VENDOR_URL", { value: vendor.url });
     await world.api("PUT", "/secrets/VENDOR_KEY", { value: vendor.key });
     await world.deploy(project);
-  }, 4 * MINUTE);
+  });
   afterAll(async () => {
     await world?.close();
     await vendor?.close();
@@ -68,7 +68,7 @@ describe.runIf(IS_ROOT)("a backend whose jobs run at a vendor", { timeout: 4 * M
   const jobsOf = async (id: string) => (await vendor.listJobs()).filter(({ tag }) => tag === id);
   /** Waits until the vendor has a job of this execution, and until what it says is kept. */
   const waitFor = async (id: string, text: string) =>
-    await expect.poll(async () => (await log(id)).join("\n"), { timeout: MINUTE }).toContain(text);
+    await expect.poll(async () => (await log(id)).join("\n")).toContain(text);
   const loseWorker = async () => {
     await worker.kill();
     worker = await world.start({ role: "worker", flags: WORKER });
@@ -102,7 +102,7 @@ describe.runIf(IS_ROOT)("a backend whose jobs run at a vendor", { timeout: 4 * M
   test("one that is killed before it knows the job's id finds it by its tag", async () => {
     await vendor.change({ holdAnswers: true });
     const id = await start();
-    await expect.poll(() => jobsOf(id), { timeout: MINUTE }).toHaveLength(1);
+    await expect.poll(() => jobsOf(id)).toHaveLength(1);
     await loseWorker();
     await vendor.change({ holdAnswers: false });
     const [job] = await jobsOf(id);
@@ -115,7 +115,7 @@ describe.runIf(IS_ROOT)("a backend whose jobs run at a vendor", { timeout: 4 * M
   test("one that is killed with a job that the vendor does not know submits no other: nobody knows what became of it", async () => {
     await vendor.change({ holdAnswers: true });
     const id = await start();
-    await expect.poll(() => jobsOf(id), { timeout: MINUTE }).toHaveLength(1);
+    await expect.poll(() => jobsOf(id)).toHaveLength(1);
     await worker.kill();
     await vendor.forget(id);
     await vendor.change({ holdAnswers: false });
@@ -137,7 +137,7 @@ describe.runIf(IS_ROOT)("a backend whose jobs run at a vendor", { timeout: 4 * M
   test("one that comes while the vendor takes the job reaches it too", async () => {
     await vendor.change({ holdAnswers: true });
     const id = await start();
-    await expect.poll(() => jobsOf(id), { timeout: MINUTE }).toHaveLength(1);
+    await expect.poll(() => jobsOf(id)).toHaveLength(1);
     expect((await quantum("DELETE", `/jobs/${id}`)).status).toBe(204);
     await vendor.change({ holdAnswers: false });
     expect(await end(id)).toMatchObject({ status: "CANCELLED" });
@@ -149,7 +149,7 @@ describe.runIf(IS_ROOT)("a backend whose jobs run at a vendor", { timeout: 4 * M
     await waitFor(id, "Submitted as job");
     await worker.kill();
     const state = async () => (await quantum("GET", `/jobs/${id}/status`)).body["status"];
-    await expect.poll(state, { timeout: MINUTE }).toBe("PENDING");
+    await expect.poll(state).toBe("PENDING");
     expect((await quantum("DELETE", `/jobs/${id}`)).status).toBe(204);
     expect(await jobsOf(id)).toMatchObject([{ state: "RUNNING" }]);
     worker = await world.start({ role: "worker", flags: WORKER });

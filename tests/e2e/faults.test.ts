@@ -170,6 +170,9 @@ describe("no acknowledged execution is lost and none is started twice", () => {
     const scene = await prepare("control,builder,worker", startGateway, [
       "--gateway-url",
       `http://127.0.0.1:${gatewayPort}`,
+      // No worker is lost: not even one that is held up for seconds.
+      "--lease-seconds",
+      "60",
     ]);
     const counts = await disturb(scene, async () => {
       await gateway?.kill();

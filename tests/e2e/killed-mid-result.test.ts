@@ -28,7 +28,7 @@ const HELD_AT = FILE_BYTES + RESULT_BYTES / 2;
 const HELD_IN_BUCKET = 32 * MEGABYTE;
 const WITHIN = { timeout: 120_000 };
 const DAY_SECONDS = 24 * 3600;
-const FLAGS = ["--lease-seconds", "3", "--worker-cpu", "2", "--worker-memory", "4"];
+const FLAGS = ["--lease-seconds", "8", "--worker-cpu", "2", "--worker-memory", "4"];
 const REST = "gateway,control,builder";
 
 const PROGRAM = `

@@ -225,7 +225,9 @@ test("a job waits where no worker runs backends, outlives the platform, and has 
         waiting: { reason: "NO_WORKER" },
       });
     await restart();
-    expect(await ask(`/jobs/${String(waits)}`)).toMatchObject({ status: "COMPLETED", error: null });
+    await expect
+      .poll(() => ask(`/jobs/${String(waits)}`))
+      .toMatchObject({ status: "COMPLETED", error: null });
     const { id: runs } = await ask("/jobs", { ...JOB, input: { seconds: 600 } });
     await expect.poll(async () => (await ask(`/jobs/${String(runs)}/status`))["status"]).toBe("RUNNING");
     await restart();

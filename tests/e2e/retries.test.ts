@@ -5,7 +5,7 @@ import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
 
 const MINUTE = 60_000;
-const LEASE = ["--lease-seconds", "5"];
+const LEASE = ["--lease-seconds", "12"];
 const WORKER = [...LEASE, "--worker-cpu", "1", "--worker-memory", "1"];
 const POLICY = { retries: { onLost: "retry", onError: { max: 2, backoffSeconds: 0, codes: ["BUSY"] } } };
 /** The first attempt hangs until its worker is killed, the second fails, the third succeeds. */

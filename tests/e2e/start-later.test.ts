@@ -6,7 +6,7 @@ import type { Consumer, World } from "../support/world.ts";
 
 const FLAGS = ["--worker-cpu", "4", "--worker-memory", "8"];
 /** So far ahead that what a test does before is over, also on a slow machine. */
-const SOON_MS = 4_000;
+const SOON_MS = 10_000;
 
 /** Says its id, and ends. */
 const PROGRAM = `

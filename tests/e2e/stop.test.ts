@@ -21,7 +21,7 @@ const TERMINAL = fileURLToPath(new URL("../support/terminal.py", import.meta.url
 const NPM_START = ["npm", "start", "--silent", "--"] as const;
 const IN_A_TERMINAL = ["python3", TERMINAL, ...NPM_START] as const;
 const CTRL_C = "\u0003";
-const PATIENCE = { timeout: 60_000, interval: 50 };
+const PATIENCE = { timeout: 180_000, interval: 50 };
 /** Runs until the test ends its connection. */
 const PROGRAM = `
 import socket

@@ -20,7 +20,7 @@ beforeAll(async () => {
       name: "story",
       runtime: "PYTHON_TEMPLATE",
       resources: { cpu: 0.25, memory: 0.25 },
-      timeoutSeconds: 5,
+      timeoutSeconds: 10,
     }),
     "input/data.json": '{"numbers": [1, 2, 3]}',
     "input/params.json": '{"factor": 10}',
@@ -162,8 +162,8 @@ describe("user code that does what it should not", () => {
     ["large", "RESULT_TOO_LARGE", "50000012 bytes"],
     ["memory", "OUT_OF_MEMORY", "limit of 0.25 GB"],
     ["host", "CONNECTION_ERROR", "connect to backend.invalid"],
-    ["sleep", "TIMEOUT", "time limit of 5 s"],
-    ["flood", "TIMEOUT", "time limit of 5 s"],
+    ["sleep", "TIMEOUT", "time limit of 10 s"],
+    ["flood", "TIMEOUT", "time limit of 10 s"],
   ])("%s ends the execution alone, as %s", async (act, code, detail) => {
     expect(await runAct(act)).toMatchObject({
       status: "FAILED",
@@ -379,7 +379,7 @@ test("a secret is there when a version is built and when it runs; a changed one 
   const readJobLog = async () => (await world.api<unknown>("GET", `/jobs/${job.id}/log`)).body;
   await expect.poll(readJobLog).toMatchObject({ items: [{ message: "it is [secret]" }] });
   await setSecret("another value, which is longer");
-  await expect.poll(async () => (await runOnce()).result, { timeout: 10_000 }).toEqual({ length: 30 });
+  await expect.poll(async () => (await runOnce()).result).toEqual({ length: 30 });
 });
 
 test("revoking a key, or ending a subscription, shuts the gateway's door within seconds", async () => {

@@ -4,7 +4,7 @@
 root=$1 owner=$2 who=$3 words=$(echo "$4" | base64 -d) settings=$(echo "${5:-}" | base64 -d)
 export PATH="$root/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" HOME=/tmp CI=1 TERM=dumb
 # Limits are for what hangs, and an emulated processor is slow.
-export PLATFORM_TEST_STUCK_SECONDS=1200 PLATFORM_TEST_FILE_SECONDS=7200 PLATFORM_TEST_EXECUTION_SECONDS=200
+export PLATFORM_TEST_STUCK_SECONDS=1200 PLATFORM_TEST_FILE_SECONDS=7200 PLATFORM_TEST_EXECUTION_SECONDS=1200
 
 dmesg -n 1
 mkdir -p /dev/pts /dev/shm

@@ -99,7 +99,7 @@ test("the example of the project runs as it stands: no digit is lost, and result
   expect(await page.getByRole("textbox", { name: "number" }).inputValue()).toBe(DIGITS);
   await page.getByText("Nothing was run yet").waitFor();
   expect(await whyNot(visit, "Example again")).toBe("The input is that of the example.");
-  await page.getByRole("textbox", { name: "seconds" }).fill("2");
+  await page.getByRole("textbox", { name: "seconds" }).fill("5");
   await button(visit, "Run").press("Enter");
   // While it runs.
   await page.getByRole("log").getByText("second 1").waitFor();

@@ -155,15 +155,12 @@ test("what is being entered stays when somebody else saves meanwhile, and replac
   const theirs = settings.page.getByRole("button", { name: "Show theirs" });
   const changed = listing.page.getByText("Changed since you opened it");
   await expect
-    .poll(
-      async () => {
-        // Who comes back to a window reads again what is older than some seconds.
-        for (const { page } of [listing, settings])
-          await page.evaluate(() => globalThis.dispatchEvent(new Event("visibilitychange")));
-        return (await theirs.isVisible()) && (await changed.isVisible());
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      // Who comes back to a window reads again what is older than some seconds.
+      for (const { page } of [listing, settings])
+        await page.evaluate(() => globalThis.dispatchEvent(new Event("visibilitychange")));
+      return (await theirs.isVisible()) && (await changed.isVisible());
+    })
     .toBe(true);
 
   expect(await listing.page.getByLabel("Title").inputValue()).toBe("Mine");

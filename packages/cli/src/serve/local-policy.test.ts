@@ -55,11 +55,12 @@ const awaitNote = async (server: ServedProject, text: string) =>
   await waitUntil(async () => server.running.stderr().includes(text));
 
 test("a time limit and retries after errors are those of the policy, and the record lists the attempts", async () => {
-  const server = await serve({
-    timeoutSeconds: 1,
-    retries: { onError: { max: 2, backoffSeconds: 0, codes: ["BUSY"] } },
-  });
+  const retries = { onError: { max: 2, backoffSeconds: 0, codes: ["BUSY"] } };
+  const server = await serve({ timeoutSeconds: 1, retries });
   expect(await server.execute(LONG)).toMatchObject({ code: "TIMEOUT" });
+  // Where the machine is busy, an attempt that fails may take longer than that.
+  await setPolicy(server, JSON.stringify({ retries }));
+  await awaitNote(server, "Reloaded the policy");
   const id = await startOne(server, { data: { failures: 2 } });
   await waitUntil(async () => (await readState(server, id))["terminal"] === true);
   expect(await readState(server, id)).toMatchObject({

@@ -112,14 +112,14 @@ test("a changed requirement is installed before the next execution", async () =>
   await project.write("requirements.txt", "./wheels/tiny-1.0-py3-none-any.whl\n");
   await waitForText("Reloaded demo", 2);
   expect(await project.execute({})).toMatchObject({ tiny: 42 });
-}, 120_000);
+});
 
 test("a requirement that does not exist is reported with the message of the installer, and the previous version is served", async () => {
   project = await serveProject(answering("fine"));
   await project.write("requirements.txt", "./wheels/not_there-1.0-py3-none-any.whl\n");
   await waitForText("not reloaded");
   expect(await project.execute({})).toMatchObject({ answer: "fine" });
-}, 120_000);
+});
 
 test("Ctrl-C ends running executions, the server and its folders, with success", async () => {
   const temporary = await mkdtemp(join(tmpdir(), "platform-cli-"));

@@ -62,7 +62,7 @@ test("a build that is given up at any moment of its sandbox's start leaves no pr
     expect(await ended).toEqual({ code: null });
   }
   await expect.poll(() => listProcesses(mark)).toEqual([]);
-}, 120_000);
+});
 
 test("a build whose process left its group and holds its pipes ends when it is given up", async () => {
   const controller = new AbortController();

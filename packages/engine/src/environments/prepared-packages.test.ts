@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { getMessage } from "../base/thrown.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
-import { BUILD_TIME, openEnvironmentScene, OWNER, runIn } from "../testing/environment-scene.ts";
+import { openEnvironmentScene, OWNER, runIn } from "../testing/environment-scene.ts";
 import type { EnvironmentScene } from "../testing/environment-scene.ts";
 import { findProcesses } from "../testing/find-processes.ts";
 import { INTERPRETER, waitFor } from "../testing/python-fixture.ts";
@@ -124,7 +124,7 @@ test("who gives up leaves it to the others; the last one ends all that it has st
   expect(await readdir(prepared)).toHaveLength(1);
   callers[1]?.abort(new Error("last"));
   expect(await ends[1]).toBe("last");
-  expect(findProcesses(prepared)).toEqual([]);
+  await expect.poll(() => findProcesses(prepared)).toEqual([]);
   expect(await readdir(prepared)).toEqual([]);
   await createInterpreter(WHOLE);
   expect(existsSync(join(await packages.provide(forever()), "lib", "whole"))).toBe(true);
@@ -144,55 +144,43 @@ function findPackages(environment: Environment): string {
   return runIn(environment, "import pip, os; print(os.path.dirname(os.path.dirname(pip.__file__)))");
 }
 
-test(
-  "environments begin with the compiled packages that were prepared, which they do not share",
-  async () => {
-    const lines: string[] = [];
-    const onLog = (line: string): void => void lines.push(line);
-    const first = await scene.ensure(await scene.createTinyProject("first"), { onLog });
-    const [name = ""] = await readdir(prepared);
-    const from = findPackages(first).replace(/^.*\/venv\//, join(prepared, name, "venv/"));
-    await writeFile(join(from, "mark.py"), "");
-    const second = await scene.ensure(await scene.createTinyProject("second", 43), { onLog });
-    expect(runIn(second, "import tiny, mark; print(tiny.ANSWER)")).toBe("43");
-    expect(runIn(second, VALID)).toBe("True");
-    expect(lines.join("\n")).not.toContain("could not be prepared");
-    // Neither the same file, nor one that the build's user left to itself.
-    const [original, copy] = [from, findPackages(second)].map((folder) => join(folder, "pip/__init__.py"));
-    const [kept, copied] = [await lstat(original ?? ""), await lstat(copy ?? "")];
-    expect([copied.ino === kept.ino, copied.mtimeMs, copied.uid]).toEqual([
-      false,
-      kept.mtimeMs,
-      process.getuid?.(),
-    ]);
-    expect(await readdir(prepared)).toEqual([name]);
-  },
-  BUILD_TIME,
-);
+test("environments begin with the compiled packages that were prepared, which they do not share", async () => {
+  const lines: string[] = [];
+  const onLog = (line: string): void => void lines.push(line);
+  const first = await scene.ensure(await scene.createTinyProject("first"), { onLog });
+  const [name = ""] = await readdir(prepared);
+  const from = findPackages(first).replace(/^.*\/venv\//, join(prepared, name, "venv/"));
+  await writeFile(join(from, "mark.py"), "");
+  const second = await scene.ensure(await scene.createTinyProject("second", 43), { onLog });
+  expect(runIn(second, "import tiny, mark; print(tiny.ANSWER)")).toBe("43");
+  expect(runIn(second, VALID)).toBe("True");
+  expect(lines.join("\n")).not.toContain("could not be prepared");
+  // Neither the same file, nor one that the build's user left to itself.
+  const [original, copy] = [from, findPackages(second)].map((folder) => join(folder, "pip/__init__.py"));
+  const [kept, copied] = [await lstat(original ?? ""), await lstat(copy ?? "")];
+  expect([copied.ino === kept.ino, copied.mtimeMs, copied.uid]).toEqual([
+    false,
+    kept.mtimeMs,
+    process.getuid?.(),
+  ]);
+  expect(await readdir(prepared)).toEqual([name]);
+});
 
-test(
-  "where nothing can be prepared, a build installs pip itself, and says so",
-  async () => {
-    await mkdir(join(scene.path, "cache"));
-    await writeFile(prepared, "");
-    const lines: string[] = [];
-    const options = { owner: OWNER, onLog: (line: string) => lines.push(line) };
-    const environment = await scene.ensure(await scene.createTinyProject("project"), options);
-    expect(runIn(environment, "import tiny, pip; print(tiny.ANSWER)")).toBe("42");
-    expect(lines[0]).toMatch(/^pip could not be prepared for all builds: E[A-Z]+/);
-  },
-  BUILD_TIME,
-);
+test("where nothing can be prepared, a build installs pip itself, and says so", async () => {
+  await mkdir(join(scene.path, "cache"));
+  await writeFile(prepared, "");
+  const lines: string[] = [];
+  const options = { owner: OWNER, onLog: (line: string) => lines.push(line) };
+  const environment = await scene.ensure(await scene.createTinyProject("project"), options);
+  expect(runIn(environment, "import tiny, pip; print(tiny.ANSWER)")).toBe("42");
+  expect(lines[0]).toMatch(/^pip could not be prepared for all builds: E[A-Z]+/);
+});
 
-test(
-  "where what was prepared is gone before it is copied, pip is installed as without it",
-  async () => {
-    const environment = join(scene.path, "environment");
-    const program = join(RUNNER_DIRECTORY, "installer", "create.py");
-    const args = ["-I", program, environment, join(scene.path, "removed")];
-    const { stdout } = await promisify(execFile)(INTERPRETER, args);
-    expect(stdout).toBe("The prepared pip could not be copied: No such file or directory\n");
-    await promisify(execFile)(join(environment, "bin/python"), ["-I", "-m", "pip", "--version"]);
-  },
-  BUILD_TIME,
-);
+test("where what was prepared is gone before it is copied, pip is installed as without it", async () => {
+  const environment = join(scene.path, "environment");
+  const program = join(RUNNER_DIRECTORY, "installer", "create.py");
+  const args = ["-I", program, environment, join(scene.path, "removed")];
+  const { stdout } = await promisify(execFile)(INTERPRETER, args);
+  expect(stdout).toBe("The prepared pip could not be copied: No such file or directory\n");
+  await promisify(execFile)(join(environment, "bin/python"), ["-I", "-m", "pip", "--version"]);
+});

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { SECOND } from "../base/time.ts";
 import { findInterpreter } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { ProjectError } from "../project/project-error.ts";
@@ -33,7 +32,7 @@ beforeAll(async () => {
   // The pip of a new environment is the one that builds use.
   execFileSync(interpreter.executable.path, ["-I", "-m", "venv", folder]);
   python = join(folder, "bin", "python");
-}, 120 * SECOND);
+});
 afterAll(() => workspace.close());
 
 const FILES = {
@@ -145,39 +144,35 @@ function describePip(line: PipLine): readonly unknown[] {
 
 const splitText = (lines: string) => lines.split("\n").slice(0, -1);
 
-test(
-  "pip reads in our text one thing a line, and the same that it reads in the author's",
-  { timeout: 120 * SECOND },
-  async () => {
-    const texts = fc.sample(requirementTexts, { seed, numRuns: 2_000 });
-    const cases = await readAll(texts, FILES);
-    expect(cases.length).toBeGreaterThan(200);
-    const answers = await askPip(cases);
-    const understood = cases.flatMap((found, index) => {
-      const [ours, theirs] = answers[index] ?? [];
-      return Array.isArray(ours) ? [{ ...found, ours, theirs }] : [];
+test("pip reads in our text one thing a line, and the same that it reads in the author's", async () => {
+  const texts = fc.sample(requirementTexts, { seed, numRuns: 2_000 });
+  const cases = await readAll(texts, FILES);
+  expect(cases.length).toBeGreaterThan(200);
+  const answers = await askPip(cases);
+  const understood = cases.flatMap((found, index) => {
+    const [ours, theirs] = answers[index] ?? [];
+    return Array.isArray(ours) ? [{ ...found, ours, theirs }] : [];
+  });
+  expect(understood.length).toBeGreaterThan(200);
+  // What pip refuses installs nothing: the build fails, and says why.
+  const errors = answers.flatMap(([ours]) => (Array.isArray(ours) ? [] : [JSON.stringify(ours)]));
+  expect(errors.filter((error) => !/"(InvalidWheelFilename|InstallationError):/.test(error))).toEqual([]);
+  for (const { original, requirements, ours, theirs } of understood) {
+    const [lines, constraints] = ours;
+    const given = Array.isArray(theirs) ? theirs : [...lines, ...constraints];
+    expect({
+      original,
+      lines: lines.map(describePip),
+      constraints: constraints.map(describePip),
+      given: forgetPlaces(given),
+    }).toEqual({
+      original,
+      lines: splitText(requirements.text).map(describe),
+      constraints: splitText(requirements.constraints).map(describe),
+      given: forgetPlaces([...lines, ...constraints]),
     });
-    expect(understood.length).toBeGreaterThan(200);
-    // What pip refuses installs nothing: the build fails, and says why.
-    const errors = answers.flatMap(([ours]) => (Array.isArray(ours) ? [] : [JSON.stringify(ours)]));
-    expect(errors.filter((error) => !/"(InvalidWheelFilename|InstallationError):/.test(error))).toEqual([]);
-    for (const { original, requirements, ours, theirs } of understood) {
-      const [lines, constraints] = ours;
-      const given = Array.isArray(theirs) ? theirs : [...lines, ...constraints];
-      expect({
-        original,
-        lines: lines.map(describePip),
-        constraints: constraints.map(describePip),
-        given: forgetPlaces(given),
-      }).toEqual({
-        original,
-        lines: splitText(requirements.text).map(describe),
-        constraints: splitText(requirements.constraints).map(describe),
-        given: forgetPlaces([...lines, ...constraints]),
-      });
-    }
-  },
-);
+  }
+});
 
 /** Requirements and options as a set of lines: where the project lies, and what the flags of a build say as well, does not matter. */
 function forgetPlaces(lines: readonly PipLine[]): readonly string[] {
@@ -238,69 +233,65 @@ const pinned = fc
   .array(fc.tuple(starts, pins, ends), { minLength: 1, maxLength: 4 })
   .map((parts) => parts.map((part) => part.join("")).join(""));
 
-test(
-  "uv installs from our text what it says, and the same that it installs from the author's",
-  { timeout: 240 * SECOND },
-  async (context) => {
-    const uv = join(python, "..", "uv");
-    try {
-      await execute(python, ["-I", "-m", "pip", "install", "--quiet", "uv==0.13.8"]);
-    } catch (error) {
-      // The other half of the promise needs a package of the index; pip's half needs none.
-      process.stdout.write(
-        `requirement-parsers: uv is not compared, it cannot be installed: ${String(error)}\n`,
-      );
-      context.skip();
-    }
-    const wheels = join(workspace.path, "wheels");
-    await writeFiles(
-      wheels,
-      Object.fromEntries(
-        NAMES.map((name) => [`${name}-1.0-py3-none-any.whl`, createWheel(name, { [`${name}.py`]: "" })]),
-      ),
+test("uv installs from our text what it says, and the same that it installs from the author's", async (context) => {
+  const uv = join(python, "..", "uv");
+  try {
+    await execute(python, ["-I", "-m", "pip", "install", "--quiet", "uv==0.13.8"]);
+  } catch (error) {
+    // The other half of the promise needs a package of the index; pip's half needs none.
+    process.stdout.write(
+      `requirement-parsers: uv is not compared, it cannot be installed: ${String(error)}\n`,
     );
-    const resolve = async (cwd: string, more: readonly string[] = []): Promise<string | null> => {
-      const args = ["pip", "compile", "--no-config", "--no-header", "--no-annotate", "--quiet", "--no-index"];
-      const from = [
-        "--find-links",
-        wheels,
-        "--python",
-        python,
-        "--cache-dir",
-        join(workspace.path, "uv-cache"),
-      ];
-      return execute(uv, [...args, ...from, "requirements.txt", ...more], { cwd }).then(
-        ({ stdout }) => stdout,
-        () => null,
-      );
-    };
-    const files = { "more.txt": "dd==1.0\n", "limits.txt": "bb==1.0\naa==1.0\n" };
-    const cases = await readAll(fc.sample(pinned, { seed, numRuns: 600 }), files);
-    expect(cases.length).toBeGreaterThan(20);
-    for (const { directory, original, requirements } of cases.slice(0, 60)) {
-      const work = `${directory}-work`;
-      await writeFiles(work, {
-        "requirements.txt": requirements.text,
-        "constraints.txt": requirements.constraints,
-      });
-      const ours = await resolve(work, ["--constraint", "constraints.txt"]);
-      const wanted = splitText(requirements.text).filter(
-        (line) => !line.includes("'nt'") && !line.includes('"nt"'),
-      );
-      const expected = [...new Set(wanted.map((line) => line.split(" ")[0] ?? ""))];
-      const theirs = (await resolve(directory)) ?? ours;
-      expect({
-        original,
-        ours: sortLines(ours ?? "refused"),
-        theirs: sortLines(theirs ?? "refused"),
-      }).toEqual({
-        original,
-        ours: sortLines(expected.join("\n")),
-        theirs: sortLines(expected.join("\n")),
-      });
-    }
-  },
-);
+    context.skip();
+  }
+  const wheels = join(workspace.path, "wheels");
+  await writeFiles(
+    wheels,
+    Object.fromEntries(
+      NAMES.map((name) => [`${name}-1.0-py3-none-any.whl`, createWheel(name, { [`${name}.py`]: "" })]),
+    ),
+  );
+  const resolve = async (cwd: string, more: readonly string[] = []): Promise<string | null> => {
+    const args = ["pip", "compile", "--no-config", "--no-header", "--no-annotate", "--quiet", "--no-index"];
+    const from = [
+      "--find-links",
+      wheels,
+      "--python",
+      python,
+      "--cache-dir",
+      join(workspace.path, "uv-cache"),
+    ];
+    return execute(uv, [...args, ...from, "requirements.txt", ...more], { cwd }).then(
+      ({ stdout }) => stdout,
+      () => null,
+    );
+  };
+  const files = { "more.txt": "dd==1.0\n", "limits.txt": "bb==1.0\naa==1.0\n" };
+  const cases = await readAll(fc.sample(pinned, { seed, numRuns: 600 }), files);
+  expect(cases.length).toBeGreaterThan(20);
+  for (const { directory, original, requirements } of cases.slice(0, 60)) {
+    const work = `${directory}-work`;
+    await writeFiles(work, {
+      "requirements.txt": requirements.text,
+      "constraints.txt": requirements.constraints,
+    });
+    const ours = await resolve(work, ["--constraint", "constraints.txt"]);
+    const wanted = splitText(requirements.text).filter(
+      (line) => !line.includes("'nt'") && !line.includes('"nt"'),
+    );
+    const expected = [...new Set(wanted.map((line) => line.split(" ")[0] ?? ""))];
+    const theirs = (await resolve(directory)) ?? ours;
+    expect({
+      original,
+      ours: sortLines(ours ?? "refused"),
+      theirs: sortLines(theirs ?? "refused"),
+    }).toEqual({
+      original,
+      ours: sortLines(expected.join("\n")),
+      theirs: sortLines(expected.join("\n")),
+    });
+  }
+});
 
 function sortLines(lines: string): readonly string[] {
   return lines.split("\n").filter(Boolean).sort(compare);

@@ -90,7 +90,7 @@ test("items that come before take places: of the queue, and in it", async () => 
       .json<BatchRehearsal>()
       .items.map(({ rehearsal }) => rehearsal?.waiting.position);
   // The workers are listed once in three seconds.
-  await expect.poll(readPositions, { timeout: 10_000 }).toEqual([0, undefined, 1, 2]);
+  await expect.poll(readPositions).toEqual([0, undefined, 1, 2]);
 });
 
 test("with a key that has started a batch it is answered that one, and a free key stays free", async () => {

@@ -75,7 +75,7 @@ test("takes owners in turns, and those of one owner in the order in which they a
 test("ends its thread when nothing is asked, and starts another one", async () => {
   const check = createCheck(0);
   const path = write("object.json", "{}");
-  expect(threads()).toBe(0);
+  await expect.poll(threads).toBe(0);
   for (const time of ["once", "again"]) {
     const answer = check.ask(time, { path, pointer: [] });
     await expect.poll(threads).toBe(1);

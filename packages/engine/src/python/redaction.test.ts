@@ -185,7 +185,7 @@ def run(): return {}
       );
       const version = { ...plain, variables: { API_TOKEN: value }, secrets: [value] };
       await other.finish(version);
-      await expect.poll(() => outputs, { timeout: 20_000 }).toContain("[secret]");
+      await expect.poll(() => outputs).toContain("[secret]");
       expect(JSON.stringify(outputs)).not.toContain("s3cr3t");
     } finally {
       await other.close();

@@ -46,13 +46,18 @@ test("tenants take the place of the one that was used longest ago, and none of o
       "    import time\n    time.sleep(params.get('seconds', 0))\n    return",
     ),
   );
-  const busy = fixture.start(forTenant(version, "busy"), { params: { seconds: 3 } });
+  const busy = fixture.start(forTenant(version, "busy"), {
+    params: { seconds: 600 },
+    timeoutSeconds: 900,
+  });
   const send = async (tenant: string) =>
     JSON.stringify((await fixture.finish(forTenant(version, tenant), { params: {} })).result);
   const answers = [];
   for (const tenant of [...TENANTS, ...TENANTS]) answers.push(await send(tenant));
   expect(new Set(answers).size).toBe(4);
-  expect(await busy.outcome).toMatchObject({ status: "SUCCEEDED" });
+  busy.kill({ code: "CANCELLED", detail: "It ran all the time." });
+  expect(await busy.outcome).toMatchObject({ code: "CANCELLED" });
+  await busy.ended;
 });
 
 test("a version that is retired ends for all its tenants", async () => {

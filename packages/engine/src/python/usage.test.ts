@@ -29,7 +29,7 @@ const FAILURES = [
     "m = mmap.mmap(-1, 400 << 20)\nfor at in range(0, len(m), 4096): m[at] = 1\ntime.sleep(60)",
   ],
   // Long enough to be looked at: of a process that is gone, nothing can be read any more.
-  ["ends its process", "EXECUTION_ERROR", "time.sleep(1.5)\nos._exit(3)"],
+  ["ends its process", "EXECUTION_ERROR", "time.sleep(5)\nos._exit(3)"],
 ] as const;
 
 describe.each(LIMITED_LEVELS)("at level %s, measured by %s", (level, bounds) => {

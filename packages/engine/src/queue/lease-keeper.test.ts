@@ -12,7 +12,7 @@ const WORKER = createUuidV7();
 const OWNER = "owner";
 const WITHIN = { interval: 10 };
 /** Long enough for a slow machine to renew in time. */
-const LEASE_SECONDS = 2;
+const LEASE_SECONDS = 5;
 
 let opened: LeaseKeeper<ClaimKey> | undefined;
 
@@ -133,7 +133,7 @@ describe("the lease keeper", () => {
       new Promise((resolve) => {
         answer.give ??= () => resolve({ lost: claims.map(({ id }) => id), cancelled: [KEY.id], busy: [] });
       });
-    const { seen, keeper } = watch({ renew }, 1);
+    const { seen, keeper } = watch({ renew }, LEASE_SECONDS);
     const release = keeper.hold(KEY, readMonotonic());
     await expect.poll(() => answer.give !== undefined, WITHIN).toBe(true);
     release();

@@ -16,7 +16,7 @@ import type { Use } from "./execution-fixtures.ts";
 import { waitUntil } from "./wait-until.ts";
 
 /** So long that what a test does before is over, and so short that a test can wait for its end. */
-const SHORT_SECONDS = 2;
+const SHORT_SECONDS = 5;
 
 const BUSY = {
   status: "FAILED",

@@ -110,7 +110,7 @@ export async function createDispatchScene(): Promise<DispatchScene> {
         owner: createOwner(OWNER),
         versionId: version.id,
         resources: { cpu: 1, memory: 1 },
-        timeoutSeconds: 20,
+        timeoutSeconds: 120,
         body: Buffer.from(JSON.stringify(json ?? {})),
         references: {},
         ...change,

@@ -5,12 +5,10 @@ import { createEnvironmentBuilder } from "../environments/environment.ts";
 import type { EnsureOptions, EnvironmentBuilder } from "../environments/environment.ts";
 import type { Environment } from "../environments/environment-folders.ts";
 import type { EnvironmentBuilderOptions } from "../environments/environment-settings.ts";
-import { SECOND } from "../base/time.ts";
 import { findInterpreter } from "../environments/interpreter.ts";
 import { findExecutables } from "../host/find-executables.ts";
 import { createWheel, createWorkspace, writeFiles } from "./project-fixtures.ts";
 
-export const BUILD_TIME = 120 * SECOND;
 const STRANGER = { uid: 65534, gid: 65534 };
 /** As root, each build has one of these. */
 export const BUILD_UIDS = { first: 190_000, count: 1_000 };

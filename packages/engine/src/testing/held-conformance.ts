@@ -6,7 +6,7 @@ import type { Use } from "./execution-fixtures.ts";
 import { waitUntil } from "./wait-until.ts";
 
 /** So near that a test can wait for it, and so far that it is not over before the execution is stored. */
-const SOON_MS = 2 * SECOND;
+const SOON_MS = 5 * SECOND;
 
 async function claimIds(store: ExecutionStore): Promise<readonly string[]> {
   const { claims } = await store.claim(request());

@@ -33,8 +33,8 @@ import { SILENT } from "./silent-logger.ts";
 export const INTERPRETER = "/usr/bin/python3";
 const TRUSTED_INTERPRETER = TrustedExecutable.vouchFor(INTERPRETER, "named by the operator");
 
-/** How long an execution may take that a test names no time for; more where a processor is emulated (`npm run test:kernels`). */
-const EXECUTION_SECONDS = Number(process.env["PLATFORM_TEST_EXECUTION_SECONDS"] ?? 20);
+/** How long an execution may take that a test names no time for: a limit for what hangs; more where a processor is emulated (`npm run test:kernels`). */
+const EXECUTION_SECONDS = Number(process.env["PLATFORM_TEST_EXECUTION_SECONDS"] ?? 120);
 
 interface Finished {
   readonly outcome: Outcome | NotStarted;

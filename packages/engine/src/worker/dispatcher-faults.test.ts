@@ -344,7 +344,7 @@ describe("a known outcome", () => {
     await scene.start(SLEEPER, { timeoutSeconds: 30 });
     const id = await scene.start(PROGRAM);
     const dispatcher = scene.createDispatcher({
-      leaseSeconds: 1,
+      leaseSeconds: 3,
       store: { ...scene.store, renew, finish },
       runtime: lingering,
     });

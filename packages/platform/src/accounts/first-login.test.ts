@@ -82,7 +82,8 @@ async function waitFor(condition: () => Promise<boolean>): Promise<void> {
 
 /** Holds up every insert into the table of users until `releaseUsers`. */
 async function blockUsers(): Promise<void> {
-  blocker = await home.database.pool.connect();
+  // For as long as a process takes to start.
+  blocker = await home.connect({ limits: MAINTENANCE }).pool.connect();
   await blocker.query("begin; lock table platform_user in exclusive mode");
 }
 

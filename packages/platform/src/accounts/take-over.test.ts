@@ -229,12 +229,22 @@ test.each([
   ["personal access token", async () => ({ authorization: `Bearer ${account.token}` })],
 ])("a %s that is revoked changes nothing, also where that is not known yet", async (_what, authorize) => {
   const headers = await authorize();
-  expect((await send(here, "GET", "/me", { headers })).statusCode).toBe(200);
-  for (const table of ["session", "personal_access_token"])
-    await run(`update ${table} set revoked_at = now() where user_id = $1`, account.userId);
-  expect((await send(here, "GET", "/me", { headers })).statusCode).toBe(200);
-  const made = await send(here, "POST", "/applications", { headers, payload: { name: "late" } });
-  expect([made.statusCode, made.json()]).toMatchObject([401, { code: "UNAUTHENTICATED" }]);
+  const now = Date.now();
+  // It hears of no change, and its clock stands still: it forgets nothing.
+  const deaf = await createTestInstance({
+    database: { ...home.database, listen: () => () => undefined },
+    now: () => now,
+  });
+  try {
+    expect((await send(deaf, "GET", "/me", { headers })).statusCode).toBe(200);
+    for (const table of ["session", "personal_access_token"])
+      await run(`update ${table} set revoked_at = now() where user_id = $1`, account.userId);
+    expect((await send(deaf, "GET", "/me", { headers })).statusCode).toBe(200);
+    const made = await send(deaf, "POST", "/applications", { headers, payload: { name: "late" } });
+    expect([made.statusCode, made.json()]).toMatchObject([401, { code: "UNAUTHENTICATED" }]);
+  } finally {
+    await deaf.close();
+  }
   expect(await run("select 1 from application where organisation_id = $1", account.organisationId)).toEqual(
     [],
   );

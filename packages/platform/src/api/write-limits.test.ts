@@ -56,13 +56,21 @@ async function sendMany(
 const countAllowed = (answers: readonly Answer[]) =>
   answers.filter(({ statusCode }) => statusCode !== 429).length;
 
+/** The last one: what a slow machine refills may have been used since. */
+const findRefused = (answers: readonly Answer[]) => answers.findLast(({ statusCode }) => statusCode === 429);
+
+/** Of all that is allowed at once, a tenth comes back each second. */
+const countRefilled = (atOnce: number, since: number) =>
+  Math.ceil(((performance.now() - since) / 10_000) * atOnce);
+
 test("changes of a user are counted over all processes, and nothing that is read", async () => {
+  const since = performance.now();
   const answers = await sendMany(USER * 3, (instance) => rename(instance));
   // Each process lets one go ahead while it asks for more.
   expect(countAllowed(answers)).toBeGreaterThanOrEqual(USER);
-  expect(countAllowed(answers)).toBeLessThanOrEqual(USER + 2);
-  const refused = answers.at(-1);
-  expect([refused?.statusCode, refused?.json()]).toMatchObject([429, { code: "RATE_LIMITED" }]);
+  expect(countAllowed(answers)).toBeLessThanOrEqual(USER + 2 + countRefilled(USER, since));
+  const refused = findRefused(answers);
+  expect(refused?.json()).toMatchObject({ code: "RATE_LIMITED" });
   expect(Number(refused?.headers["retry-after"])).toBeGreaterThan(0);
   expect(refused?.headers["ratelimit"]).toMatch(/^"user";r=0;t=\d+$/u);
   const reads = await sendMany(USER * 5, (instance) =>
@@ -83,12 +91,15 @@ test("an answer says what the limits are, and what is left of them", async () =>
 test("changes in an organisation are counted for all of its members together", async () => {
   const members = [user];
   while (members.length < 8) members.push(await createTestMember(here, user.organisationId, "maintainer"));
+  const since = performance.now();
   const answers = await sendMany(USER * members.length, (instance, index) =>
     rename(instance, members[Math.floor(index / USER)]),
   );
   expect(countAllowed(answers)).toBeGreaterThanOrEqual(ORGANISATION);
-  expect(countAllowed(answers)).toBeLessThanOrEqual(ORGANISATION + 2);
-  expect(answers.at(-1)?.json()).toMatchObject({ detail: expect.stringContaining("in this organisation") });
+  expect(countAllowed(answers)).toBeLessThanOrEqual(ORGANISATION + 2 + countRefilled(ORGANISATION, since));
+  expect(findRefused(answers)?.json()).toMatchObject({
+    detail: expect.stringContaining("in this organisation"),
+  });
   // Elsewhere they go on.
   const last = members.at(-1) ?? user;
   await expect.poll(async () => (await rename(here, last, last.organisationId)).statusCode).toBe(200);
@@ -96,6 +107,7 @@ test("changes in an organisation are counted for all of its members together", a
 
 test("jobs are counted as starts of their organisation, apart from its changes", async () => {
   const { serviceKey } = await createTestService(here, user);
+  const since = performance.now();
   const answers = await sendMany(USER * 3, (instance) =>
     send(instance, "POST", `/jobs?serviceKey=${serviceKey}`, {
       headers: { ...headersOf(user), "content-type": "application/json" },
@@ -103,6 +115,6 @@ test("jobs are counted as starts of their organisation, apart from its changes",
     }),
   );
   expect(answers[0]?.statusCode).toBe(201);
-  expect(countAllowed(answers)).toBeLessThanOrEqual(USER + 2);
+  expect(countAllowed(answers)).toBeLessThanOrEqual(USER + 2 + countRefilled(USER, since));
   expect((await rename(here)).statusCode).toBe(200);
 });

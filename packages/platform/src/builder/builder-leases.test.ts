@@ -77,10 +77,10 @@ describe("a build", () => {
 
   test("keeps its lease while it runs longer than that, and is not run twice", async () => {
     const { key, name } = await scene.createService();
-    await scene.upload(key, await scene.pack(name, "import time\ntime.sleep(5)\ndef run(): pass\n"));
+    await scene.upload(key, await scene.pack(name, "import time\ntime.sleep(15)\ndef run(): pass\n"));
     const logger = createRecordingLogger();
     const builders = ["a", "b"].map((workerId) =>
-      createBuilder({ ...scene.deps, logger, workerId }, { leaseSeconds: 2, pollMs: 100 }),
+      createBuilder({ ...scene.deps, logger, workerId }, { leaseSeconds: 10, pollMs: 100 }),
     );
     await waitUntil(async () => (await scene.readBuild(key, "1.0.0")).terminal);
     await Promise.all(builders.map((builder) => builder.drain()));
@@ -92,7 +92,7 @@ describe("a build", () => {
   test("is stopped before its lease ends when the lease cannot be renewed, and nothing is written of it", async () => {
     const { key, name } = await scene.createService();
     await scene.upload(key, await scene.pack(name));
-    const leaseSeconds = 10;
+    const leaseSeconds = 20;
     const times = { asked: 0, stopped: 0 };
     const builds: BuilderDeps["builds"] = {
       ...scene.instance.stores.builds,
@@ -158,7 +158,7 @@ describe("a build", () => {
       },
     };
     const logger = createRecordingLogger();
-    const builder = createBuilder({ ...scene.deps, builds, logger }, { leaseSeconds: 6, pollMs: HOUR });
+    const builder = createBuilder({ ...scene.deps, builds, logger }, { leaseSeconds: 15, pollMs: HOUR });
     await waitUntil(() => renewals.lost > 0);
     await builder.drain();
     expect(await scene.readBuild(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
@@ -167,7 +167,7 @@ describe("a build", () => {
 
   test("is put back by a builder that closes, however often, and made by the next", async () => {
     const { key, name } = await scene.createService();
-    await scene.upload(key, await scene.pack(name, "import time\ntime.sleep(3)\ndef run(): pass\n"));
+    await scene.upload(key, await scene.pack(name, "import time\ntime.sleep(8)\ndef run(): pass\n"));
     for (let stops = 0; stops < 3; stops++) {
       const closing = createBuilder(scene.deps, { leaseSeconds: 600 });
       await waitUntil(async () => (await scene.readBuild(key, "1.0.0")).status === "RUNNING");

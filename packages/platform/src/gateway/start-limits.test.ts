@@ -60,16 +60,24 @@ function countAccepted(answers: readonly Answer[]): number {
   return answers.filter(({ statusCode }) => statusCode === 201).length;
 }
 
+/** The last one: what a slow machine refills may have been started with since. */
+function findRefused(answers: readonly Answer[]): Answer | undefined {
+  return answers.findLast(({ statusCode }) => statusCode === 429);
+}
+
+const countRefilled = (since: number) => Math.ceil(((performance.now() - since) / 1000) * PER_SECOND);
+
 test("an application's starts are limited over two gateways, others start on, and reading is not counted", async () => {
   const client = await createTestClient(here, owner, service);
   const { start, list } = await createCaller(client);
   for (let index = 0; index < 20; index++) expect((await list(here)).statusCode).toBe(200);
+  const since = performance.now();
   const answers = await startMany(14, (index) => start(index % 2 === 0 ? here : there));
-  // One of each gateway is let through before it is counted; a slow machine refills some.
+  // One of each gateway is let through before it is counted.
   expect(countAccepted(answers)).toBeGreaterThanOrEqual(AT_ONCE);
-  expect(countAccepted(answers)).toBeLessThanOrEqual(AT_ONCE + 4);
-  const refused = answers.at(-1);
-  expect([refused?.statusCode, refused?.json()]).toMatchObject([429, { code: "RATE_LIMITED" }]);
+  expect(countAccepted(answers)).toBeLessThanOrEqual(AT_ONCE + 2 + countRefilled(since));
+  const refused = findRefused(answers);
+  expect(refused?.json()).toMatchObject({ code: "RATE_LIMITED" });
   expect(Number(refused?.headers["retry-after"])).toBeGreaterThanOrEqual(1);
   expect(refused?.headers["ratelimit-policy"]).toBe('"application";q=5;w=10');
   expect(refused?.headers["ratelimit"]).toMatch(/^"application";r=0;t=\d+$/);
@@ -93,12 +101,12 @@ test("the plan of a subscription limits its starts, and what it refuses costs th
   const { start } = await createCaller(client);
   const answers = await startMany(12, () => start(here));
   expect(countAccepted(answers)).toBe(2);
-  const refused = answers.at(-1);
+  const refused = findRefused(answers);
   expect(refused?.json().detail).toContain("2 starts a minute");
   expect(refused?.headers["ratelimit-policy"]).toBe('"plan";q=2;w=60');
   const policy = answers[0]?.headers["ratelimit-policy"];
   expect(policy).toBe('"plan";q=2;w=60, "application";q=5;w=10');
-  expect(answers[1]?.headers["ratelimit"]).toMatch(/^"plan";r=0;t=\d+, "application";r=3;t=4$/);
+  expect(answers[1]?.headers["ratelimit"]).toMatch(/^"plan";r=0;t=\d+, "application";r=[34];t=\d+$/);
 });
 
 test("who subscribes anew has no further starts of the minute", async () => {
@@ -123,7 +131,7 @@ test("starts that the application's limit refuses do not count for the plan", as
   await here.stores.subscriptions.change(owner.organisationId, client.subscriptionId, { planId: "fast" });
   const { start } = await createCaller(client);
   const answers = await startMany(30, () => start(here));
-  const refused = answers.at(-1);
+  const refused = findRefused(answers);
   expect(refused?.json().detail).toContain("Too many starts of this application");
   const left = /^"plan";r=(\d+)/.exec(String(refused?.headers["ratelimit"]))?.[1];
   expect(Number(left)).toBeGreaterThanOrEqual(50);

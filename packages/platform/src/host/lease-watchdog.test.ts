@@ -11,12 +11,12 @@ import { readMonotonic } from "@platform/engine/base/monotonic";
 const WATCHDOG = new URL("./lease-watchdog.ts", import.meta.url).href;
 const CLOCK = new URL("../../../engine/src/base/monotonic.ts", import.meta.url).href;
 
-/** Runs a process with a lease of one second whose event loop then does as told; gives the signal that ended it, or its output. */
-function start(program: string) {
+/** Runs a process with a lease whose event loop then does as told; gives the signal that ended it, or its output. */
+function start(program: string, leaseSeconds = 1) {
   const source = `
     const { createLeaseWatchdog } = await import(${JSON.stringify(WATCHDOG)});
     const { readMonotonic } = await import(${JSON.stringify(CLOCK)});
-    const watchdog = createLeaseWatchdog(1);
+    const watchdog = createLeaseWatchdog(${leaseSeconds});
     const block = (ms) => { const end = readMonotonic() + ms; while (readMonotonic() < end); };
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     ${program}
@@ -87,7 +87,8 @@ describe("the lease watchdog", () => {
   });
 
   test("leaves a process alone that was stopped past its deadline and goes on, and kills it when it then gets stuck", async () => {
-    const { child, end, readOutput } = start(`
+    const { child, end, readOutput } = start(
+      `
       watchdog.setDeadline(readMonotonic() + 300);
       process.stdout.write("held ");
       let before = readMonotonic();
@@ -98,12 +99,14 @@ describe("the lease watchdog", () => {
       for (let turn = 0; turn < 50; turn++) await wait(20);
       process.stdout.write("turning ");
       block(20_000);
-    `);
+    `,
+      10,
+    );
     await expect.poll(readOutput).toContain("held");
     child.kill("SIGSTOP");
     const stoppedAt = readMonotonic();
     // The pause itself is what is tried: it has to last longer than deadline and patience.
-    while (readMonotonic() - stoppedAt < 1_000) await delay(20);
+    while (readMonotonic() - stoppedAt < 2_500) await delay(20);
     child.kill("SIGCONT");
     expect([await end, readOutput()]).toEqual(["SIGKILL", "held turning "]);
   });

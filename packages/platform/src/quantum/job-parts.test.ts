@@ -9,7 +9,7 @@ let scene: QuantumScene;
 let other: TestUser;
 
 /** What is read in the background is read every three seconds. */
-const PATIENCE = { timeout: 20_000, interval: 200 };
+const PATIENCE = { timeout: 60_000, interval: 200 };
 
 const CALIBRATION = { qubits: [{ id: "0", t1: 1e-4 }], gates: [] };
 

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { MEGABYTE } from "../../base/bytes.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import type { Group } from "../sandbox/cgroups/cgroups.ts";
@@ -84,7 +84,7 @@ test("a slot is given to another child only once it is empty", async () => {
   book.take(2, nothing, nothing);
   expect([place(book, 1), place(book, 2), done.slice(2)]).toEqual([undefined, 1, ["kill 0", "begin 1"]]);
   processes[0] = 0;
-  await vi.waitFor(() => expect(done).toContain("1 is gone"));
+  await expect.poll(() => done).toContain("1 is gone");
   book.take(3, nothing, nothing);
   expect(place(book, 3)).toBe(0);
 });
@@ -95,7 +95,7 @@ test("a slot with memory that a child has left is used again when that is free, 
   memory[0] = 100 * MEGABYTE;
   book.bury(1, () => done.push("1 is gone"));
   expect(done).toEqual(["begin 0"]);
-  await vi.waitFor(() => expect(done).toContain("1 is gone"), { timeout: 5000 });
+  await expect.poll(() => done).toContain("1 is gone");
   book.take(2, nothing, nothing);
   memory[0] = 0;
   book.take(3, nothing, nothing);
@@ -112,7 +112,7 @@ test("what the system refuses for a moment is tried again; a slot whose measurem
   processes[0] = 0;
   refusals.push("next", "next");
   book.bury(1, () => done.push("1 is gone"));
-  await vi.waitFor(() => expect(done.slice(2)).toEqual(["1 is gone", "begin 0", "3 is there"]));
+  await expect.poll(() => done.slice(2)).toEqual(["1 is gone", "begin 0", "3 is there"]);
 });
 
 test("memory that children leave keeps as many groups from use as children can exist; who comes then waits", async () => {
@@ -121,12 +121,12 @@ test("memory that children leave keeps as many groups from use as children can e
     book.take(child, nothing, nothing);
     memory[child - 1] = 100 * MEGABYTE;
     book.bury(child, () => done.push(`${child} is gone`));
-    await vi.waitFor(() => expect(done).toContain(`${child} is gone`), { timeout: 5000 });
+    await expect.poll(() => done).toContain(`${child} is gone`);
   }
   book.take(3, () => done.push("3 is there"), nothing);
   expect(done).not.toContain("3 is there");
   memory[1] = 0;
-  await vi.waitFor(() => expect(done).toContain("3 is there"));
+  await expect.poll(() => done).toContain("3 is there");
   expect(place(book, 3)).toBe(1);
 });
 
@@ -136,14 +136,14 @@ test("a child that finds none free for two seconds is not made", async () => {
     book.take(child, nothing, nothing);
     memory[child - 1] = 100 * MEGABYTE;
     book.bury(child, () => done.push(`${child} is gone`));
-    await vi.waitFor(() => expect(done).toContain(`${child} is gone`), { timeout: 5000 });
+    await expect.poll(() => done).toContain(`${child} is gone`);
   }
   book.take(
     3,
     () => done.push("3 is there"),
     () => done.push("full"),
   );
-  await vi.waitFor(() => expect(done).toContain("full"), { timeout: 10_000 });
+  await expect.poll(() => done).toContain("full");
   memory[1] = 0;
   book.take(4, () => done.push("4 is there"), nothing);
   expect([place(book, 3), place(book, 4), done.includes("3 is there")]).toEqual([undefined, 1, false]);
@@ -171,7 +171,7 @@ test("a slot into which a process is being moved is not empty, whatever it says:
   expect([place(book, 2), done.includes("1 is gone")]).toEqual([1, false]);
   move.resolve(undefined);
   expect(await moved).toBe(false);
-  await vi.waitFor(() => expect(done).toContain("1 is gone"));
+  await expect.poll(() => done).toContain("1 is gone");
 });
 
 test("a process that cannot be moved may not go on", async () => {
@@ -190,7 +190,7 @@ test("once the groups are being removed, children are gone and none is made", as
   book.bury(1, () => done.push("1 is gone"));
   await groups.remove();
   book.take(2, () => done.push("2 is there"), nothing);
-  await vi.waitFor(() => expect(done).toContain("1 is gone"));
+  await expect.poll(() => done).toContain("1 is gone");
   expect([book.find(2), done.includes("2 is there")]).toEqual([null, false]);
 });
 

@@ -38,7 +38,7 @@ export async function prepareBubblewrap(
 ): Promise<SandboxLaunch> {
   const user = options.takeUser();
   try {
-    return await prepareLaunch(options, request, user);
+    return { ...(await prepareLaunch(options, request, user)), release: user.release };
   } catch (error) {
     user.release();
     throw error;
@@ -49,7 +49,7 @@ async function prepareLaunch(
   options: BubblewrapOptions,
   request: SandboxRequest,
   user: SandboxUser,
-): Promise<SandboxLaunch> {
+): Promise<Omit<SandboxLaunch, "release">> {
   const { uid, gid } = user;
   writeAccounts(request.zygoteDirectory, uid, gid);
   user.own(request.zygoteDirectory);
@@ -103,7 +103,6 @@ async function prepareLaunch(
     listHelpers: () => egress?.listProcesses() ?? [],
     kill: killLaunched,
     disconnect: () => egress?.close(),
-    release: user.release,
   };
 }
 

@@ -119,7 +119,7 @@ test("a worker that has nothing to do begins what is created, without a claim of
     return record?.startedAt === record?.createdAt;
   };
   // Not while the worker looks whether anything waits: at its start, and once a second.
-  await expect.poll(run, { timeout: 10_000 }).toBe(true);
+  await expect.poll(run).toBe(true);
 });
 
 test("what waits already has its turn before: the new one waits as well", async () => {

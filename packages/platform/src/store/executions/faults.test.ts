@@ -286,7 +286,8 @@ test("no acknowledged execution is lost when every process of the server is kill
   await chmod(root, 0o755);
   const logger = createRecordingLogger();
   const server = await startEmbeddedPostgres({ directory: join(root, "postgres"), logger });
-  const own = createExecutionDatabase(server.connection, { logger });
+  // A server that was killed may need longer to recover than statements are repeated for otherwise.
+  const own = createExecutionDatabase(server.connection, { logger, retryMilliseconds: 60_000 });
   const ownStore = createPostgresExecutionStore({ database: own });
   try {
     await prepareDatabase(own, { logger, retentionDays: 30 });

@@ -4,6 +4,7 @@ import { execPath } from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Owner } from "@platform/engine/store/owner";
 import { waitUntil } from "@platform/engine/testing/wait-until";
+import { MAINTENANCE } from "../../postgres/limits.ts";
 import { createQuotaScene } from "../../testing/quota-scene.ts";
 import type { QuotaScene } from "../../testing/quota-scene.ts";
 import { checkUsage } from "../usage/check.ts";
@@ -28,7 +29,8 @@ const countActive = (condition = "true") =>
 
 /** Kills a process that starts executions of these, and ends all, when a statement of it waits to change what the owner's counts are. */
 async function killWhileItWaits(owner: Owner, started: readonly Owner[]): Promise<void> {
-  const client = await scene.home.database.pool.connect();
+  // For as long as a process takes to start.
+  const client = await scene.home.connect({ limits: MAINTENANCE }).pool.connect();
   try {
     await client.query("begin");
     await client.query("select 1 from quota where subscription_id = $1 for update", [owner.id]);

@@ -231,4 +231,4 @@ test("nothing is lost or counted twice when processes that start and end executi
   await rollUpUsage(scene.home.database);
   const { lines, differences } = await checkUsage(scene.home.database);
   expect([lines > 0, differences]).toEqual([true, []]);
-}, 60_000);
+});

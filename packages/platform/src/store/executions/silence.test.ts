@@ -18,7 +18,7 @@ import {
 } from "./execution-store.ts";
 
 /** As in operation, only shorter. */
-const SHORT: Limits = { connectMs: 400, lockMs: 600, statementMs: 600, holdMs: 800 };
+const SHORT: Limits = { connectMs: 2000, lockMs: 2000, statementMs: 2000, holdMs: 3000 };
 const REQUEST: ClaimRequest = {
   workerId: "worker",
   sandboxLevel: "B" as const,
@@ -112,7 +112,7 @@ test("when the database falls silent, starts and reads are refused within a boun
   const database = createExecutionDatabase(proxy.target, {
     logger: home.logger,
     limits: SHORT,
-    retryMilliseconds: 500,
+    retryMilliseconds: 2000,
   });
   const store = createPostgresExecutionStore({ database });
   const stop = store.subscribe(() => undefined);
