@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Outcome } from "@platform/engine/python/port/runtime";
+import { DAY } from "@platform/engine/base/time";
 import { readTerms } from "../api/plan-terms.ts";
 import {
   createExecutionDatabase,
@@ -50,7 +51,9 @@ let service: TestService;
 beforeAll(async () => {
   home = await createTestDatabase();
   const { database, logger, target } = home;
-  await ensurePartitions(database, { logger, retentionDays: 30, now: Date.parse(TURN) });
+  // The days around the turn, and the one before them, without which the last day is no whole one.
+  for (const now of [Date.parse(TURN), Date.parse(TURN) - DAY])
+    await ensurePartitions(database, { logger, retentionDays: 30, now });
   clock = await steerClock(database);
   await clock.set("before", JUST_BEFORE);
   await clock.set("after", JUST_AFTER);
