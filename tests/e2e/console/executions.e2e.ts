@@ -21,6 +21,8 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
+/** Of what is listed: "today" of the pages, also where midnight has passed meanwhile. */
+let began = 0;
 let world: ConsoleWorld;
 let slug: string;
 let serviceKey: string;
@@ -31,6 +33,7 @@ beforeAll(async () => {
   slug = me.body.organization.slug;
   const deployed = await world.deploy(await world.createProject("counting", PROGRAM));
   serviceKey = deployed.serviceKey;
+  began = Date.now();
   const items = [
     ...Array.from({ length: SUCCEEDED }, (_, n) => ({ params: { n } })),
     ...Array.from({ length: FAILED }, () => ({ params: { fails: true } })),
@@ -62,6 +65,7 @@ const listRows = (page: BrowserPage) =>
 test("executions filtered by state and time match the API's answer, page to the end, and survive Back", async () => {
   await expect.poll(() => count("status=PENDING&status=RUNNING")).toBe(0);
   const { page, open, complaints } = await world.visit();
+  await page.clock.setSystemTime(began);
   const rows = listRows(page);
   const shownIds = () => rows.evaluateAll((all) => all.map((row) => row.getAttribute("data-key")));
 

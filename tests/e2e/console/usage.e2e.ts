@@ -2,9 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createDeferred } from "@platform/engine/base/deferred";
 import { expectOk, request } from "../../../tools/platform-client.ts";
 import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
+import { waitForFrames } from "./support/settled.ts";
 
 const PROGRAM = `
 def run(data):
@@ -134,11 +136,12 @@ test("an execution that has just ended is counted today, without a reload, and i
   await page.getByRole("heading", { name: /^Nothing was used from/u }).waitFor();
   await page.close();
 
+  // The job may be of the next day.
+  const day = new Date().toISOString().slice(0, 10);
   await world.cli(join(world.directory, "counting"), "run");
   const own = await world.visit();
-  await own.open(`/o/${provider}/usage`);
-  const day = new Date().toISOString().slice(0, 10);
-  await own.page.getByRole("link", { name: `Jobs of ${day}` }).click();
+  await own.open(`/o/${provider}/usage?from=${day}`);
+  await own.page.getByRole("link", { name: /^Jobs of \d{4}-\d\d-\d\d$/u }).click();
   await own.page.getByRole("heading", { level: 1, name: "Executions" }).waitFor();
   expect(new URL(own.page.url()).searchParams.get("kind")).toBe("job");
   await own.page
@@ -182,5 +185,31 @@ test("days that cannot be added up are explained, and what is chosen is in the U
   expect(new URL(page.url()).searchParams.get("side")).toBe("provider");
   await page.goBack();
   await page.getByRole("table", { name: "Usage" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("a page that stays open over midnight shows the former days until the next ones are there", async () => {
+  const { slug } = await world.createOrganisation("Awake");
+  const { page, open, complaints } = await world.visit();
+  const day = new Date().toISOString().slice(0, 10);
+  await page.clock.install({ time: `${day}T23:59:30Z` });
+  await open(`/o/${slug}/usage`);
+  const lastDay = () => page.getByLabel("Last day").inputValue();
+  expect(await lastDay()).toBe(day);
+
+  const answer = createDeferred<undefined>();
+  let held = 0;
+  await page.route(/\/api\/usage\?/u, async (request) => {
+    held += 1;
+    await answer.promise;
+    await request.continue();
+  });
+  await page.clock.fastForward(60_000);
+  await expect.poll(() => held).toBeGreaterThan(0);
+  await waitForFrames(page);
+  expect(await page.getByRole("heading", { level: 1, name: "Usage" }).isVisible()).toBe(true);
+  expect(await lastDay()).toBe(day);
+  answer.resolve(undefined);
+  await expect.poll(lastDay).not.toBe(day);
   expect(complaints).toEqual([]);
 });

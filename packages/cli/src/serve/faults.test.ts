@@ -85,7 +85,7 @@ test("a lost worker, a late start and an expired result look as on a platform", 
   expect((await served.call(`/${id}`)).body).toMatchObject({ status: "PENDING" });
   const ended = await served.call(`/${id}`, { headers: { prefer: "wait=20" } });
   expect(ended.body).toMatchObject({ status: "UNKNOWN", terminal: true });
-  const [from, to] = ["createdAt", "startedAt"].map((name) => Date.parse(String(ended.body[name])));
+  const [from, to] = ["createdAt", "startedAt"].map((name) => Date.parse(`${String(ended.body[name])}Z`));
   expect((to ?? 0) - (from ?? 0)).toBeGreaterThanOrEqual(3_000);
   for (const path of ["result", "log", "receipt"])
     expect(await served.call(`/${id}/${path}`)).toMatchObject({

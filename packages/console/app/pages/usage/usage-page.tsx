@@ -1,5 +1,6 @@
 import { Alert, Tabs, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
+import { useDeferredValue, useMemo } from "react";
 import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
@@ -21,7 +22,7 @@ type Asked = ReturnType<typeof toUsageQuery>;
 
 /** What the organisation has used, or others of its services, and what it costs. */
 export function UsagePage() {
-  const asked = toUsageQuery(route.useSearch(), useNow());
+  const asked = useAsked();
   const setSearch = useSetSearch();
   const fault = explainPeriod(asked);
   const { from, to, by, side } = asked;
@@ -72,6 +73,13 @@ export function UsagePage() {
       </Tabs>
     </>
   );
+}
+
+/** Of a page that stays open, the days go on; the former ones are shown until the next ones are there. */
+function useAsked(): Asked {
+  const { from, to, by, side, limit } = toUsageQuery(route.useSearch(), useNow());
+  const asked = useMemo(() => ({ from, to, by, side, limit }), [from, to, by, side, limit]);
+  return useDeferredValue(asked, route.useLoaderDeps());
 }
 
 /** What was read of the period. */
