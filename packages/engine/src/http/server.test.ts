@@ -97,7 +97,7 @@ async function create(times: Partial<RequestTimes> = {}): Promise<FastifyInstanc
 
 /** A connection by hand: what was answered so far, and whether it was ended. */
 async function dial(app: FastifyInstance) {
-  await app.listen({ host: "127.0.0.1", port: 0 });
+  if (!app.server.listening) await app.listen({ host: "127.0.0.1", port: 0 });
   const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
   sockets.push(socket);
   const seen = { text: "", isEnded: false };
@@ -177,6 +177,36 @@ test("an Expect header that nobody can meet is answered with code and detail", a
 test("two hundred thousand slashes are no work", async () => {
   const response = await (await create()).inject({ url: `/api${"/".repeat(200_000)}docs` });
   expect(response.statusCode).toBe(200);
+});
+
+test.each([
+  ["by nobody", "/nowhere", "close", 404],
+  ["by its handler", "/api/things/1/file", "close", 409],
+  ["since its JSON is too large", "/api/things/1", "close", 413],
+  ["the same where nobody asks for the end of the connection", "/api/things/1", "keep-alive", 413],
+])("who is refused while sending can send to the end, and then has the answer: %s", async (...row) => {
+  const [, path, connection, status] = row;
+  const app = await create();
+  const { socket, seen } = await dial(app);
+  const bytes = 1_000_000;
+  const [method, type] = status === 413 ? ["POST", "application/json"] : ["PUT", "application/zip"];
+  const head = [
+    `connection: ${connection}`,
+    "x-refuse: yes",
+    `content-type: ${type}`,
+    `content-length: ${bytes}`,
+  ];
+  socket.write(`${[`${method} ${path} HTTP/1.1`, "host: x", ...head].join("\r\n")}\r\n\r\n`);
+  socket.write(" ".repeat(bytes - 1));
+  await waitUntil(() => seen.text.includes("code"));
+  expect(seen.text).toContain(`HTTP/1.1 ${status} `);
+  // Were it closed behind the answer, that would be known by now.
+  const { socket: other, seen: answered } = await dial(app);
+  other.write("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
+  await waitUntil(() => answered.text !== "");
+  expect(seen.isEnded).toBe(false);
+  socket.write(" ");
+  await waitUntil(() => seen.isEnded);
 });
 
 describe("a request that arrives slowly", () => {
