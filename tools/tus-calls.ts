@@ -1,4 +1,4 @@
-import { request } from "node:http";
+import { Agent, request } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { Upload } from "tus-js-client";
@@ -46,7 +46,8 @@ export async function sendTus(
 
 /** A PATCH whose body is sent bit by bit. Without Content-Length, as the client of tus for Node.js sends it. */
 export function openPart(url: string, headers: TusHeaders): OpenPart {
-  const sent = open("PATCH", url, { "content-type": PART_TYPE, ...headers });
+  // As other clients: who asks for the end of the connection may lose an answer that comes before all is sent.
+  const sent = open("PATCH", url, { "content-type": PART_TYPE, ...headers }, new Agent({ keepAlive: true }));
   const answer = answerOf(sent);
   answer.catch(() => undefined);
   sent.flushHeaders();
@@ -58,8 +59,8 @@ export function openPart(url: string, headers: TusHeaders): OpenPart {
   };
 }
 
-function open(method: string, url: string, headers: TusHeaders): ClientRequest {
-  return request(url, { method, headers: { "tus-resumable": "1.0.0", ...headers }, agent: false });
+function open(method: string, url: string, headers: TusHeaders, agent: Agent | false = false): ClientRequest {
+  return request(url, { method, headers: { "tus-resumable": "1.0.0", ...headers }, agent });
 }
 
 async function answerOf(sent: ClientRequest): Promise<TusAnswer> {

@@ -23,11 +23,15 @@ const INPUT = ["-d", "{}", "-p", "{}"];
 
 const find = ({ checks }: Report, wanted: string) => checks.find(({ name }) => name === wanted);
 
-describe("a served project", () => {
+describe.each([
+  ["takes its time", 0.5],
+  // It has ended before it can be cancelled.
+  ["is done at once", 0],
+])("a served project that %s", (_, seconds) => {
   let project: ServedProject;
   beforeAll(async () => {
     project = await serveProject(
-      "import time\ndef run(data: dict):\n    time.sleep(0.5)\n    return {'n': 1}\n",
+      `import time\ndef run(data: dict):\n    time.sleep(${seconds})\n    return {'n': 1}\n`,
     );
   });
   afterAll(() => project.close());

@@ -130,7 +130,11 @@ export const FEATURE_CHECKS: readonly Check[] = [
       {
         status: 200,
         schemas: [BATCH],
-        findFault: (answer) => (readMember(answer, "cancelled") === true ? null : '"cancelled" is not true'),
+        // What has ended before is not changed.
+        findFault: (answer) =>
+          ["cancelled", "terminal"].some((name) => readMember(answer, name) === true)
+            ? null
+            : '"cancelled" is not true of what has not ended',
       },
     ],
   },

@@ -1,7 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
 import type { ProblemBody, ProblemCode } from "@platform/contract/problems";
-import { closeBehindBody } from "./close-behind-body.ts";
 import { toFieldErrors } from "./field-errors.ts";
 import { REQUEST_ID_HEADER } from "./observe-requests.ts";
 
@@ -41,7 +40,6 @@ export function sendProblem(
   reply: FastifyReply,
   more: Partial<ProblemBody> = {},
 ): FastifyReply {
-  closeBehindBody(request, reply);
   const requestId = problem.status >= 500 ? { requestId: request.id } : {};
   const body = { ...problem.toBody(), ...more, ...requestId };
   return (

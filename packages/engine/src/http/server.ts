@@ -79,7 +79,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   supportAllMethods(app);
   app.removeAllContentTypeParsers();
   observeRequests(app, options.observer ?? NO_HTTP_OBSERVER);
-  app.setErrorHandler((error, request, reply) => sendProblem(toProblem(error, request), request, reply));
+  app.setErrorHandler((error, request, reply) => {
+    // The framework's, behind a body that it refuses: a client that is still sending would fail before it reads the answer. The rest is dropped.
+    reply.removeHeader("connection");
+    return sendProblem(toProblem(error, request), request, reply);
+  });
   app.setNotFoundHandler((request, reply) =>
     sendProblem(new Problem("NOT_FOUND", `${NOTHING_AT}${request.url.slice(0, 200)}.`), request, reply),
   );

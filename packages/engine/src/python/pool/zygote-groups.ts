@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { closeSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
+import { SECOND } from "../../base/time.ts";
 import type { Resources } from "@platform/contract/project";
 import type { RunnableVersion } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
@@ -15,6 +17,9 @@ const RUN_RESERVE_BYTES = 32 * MEGABYTE;
 export const ZYGOTE_RESERVE_BYTES = 96 * MEGABYTE;
 /** What a child takes, with its namespaces, until it is moved into a group of its own. */
 const CHILD_RESERVE_BYTES = 4 * MEGABYTE;
+
+/** What has few processor shares needs long to give its memory back. */
+const RETRY_MS = 5 * SECOND;
 
 const MOST_CHILDREN = 128;
 /** Where the capacity of the worker is not known. */
@@ -57,7 +62,7 @@ export interface ZygoteGroups {
   readonly hasExceeded: () => boolean;
   /** SIGKILL to all processes in them. Never throws. */
   readonly kill: () => void;
-  /** Ends all processes in them, and removes them. False: some of those did not end in time. */
+  /** Ends all processes in them, and removes them. False: some of those did not end in time; then it can be repeated. */
   readonly remove: () => Promise<boolean>;
 }
 
@@ -83,6 +88,7 @@ export function createZygoteGroups(
   });
   const descriptors = openJoins(own);
   let groups: Group[] = [own];
+  let leaving: readonly Group[] = [];
   let created = 0;
   own.begin();
 
@@ -107,12 +113,24 @@ export function createZygoteGroups(
     },
     kill: () => groups.forEach(killGroup),
     remove: async () => {
-      const removed = groups;
+      const asked = [...leaving, ...groups];
       groups = [];
-      const areRemoved = await Promise.all(removed.map((group) => group.remove()));
-      return areRemoved.every((isRemoved) => isRemoved);
+      const areRemoved = await Promise.all(asked.map((group) => group.remove()));
+      leaving = asked.filter((_, index) => areRemoved[index] !== true);
+      return leaving.length === 0;
     },
   };
+}
+
+/** Removes the groups of a zygote, if there are any, and then calls `release`: later, and after this resolves, where they do not end in time. */
+export async function removeBefore(groups: ZygoteGroups | null, release: () => void): Promise<void> {
+  if (groups === null || (await groups.remove())) release();
+  else void removeLater(groups).then(release);
+}
+
+async function removeLater(groups: ZygoteGroups): Promise<void> {
+  do await delay(RETRY_MS, undefined, { ref: false });
+  while (!(await groups.remove()));
 }
 
 function killGroup(group: Group): void {

@@ -35,7 +35,7 @@ import type { ZygoteOptions } from "./zygote-options.ts";
 import { watchImport } from "./watched-import.ts";
 import type { Launched } from "./watched-import.ts";
 import { isOver } from "../watch/process-files.ts";
-import { createZygoteGroups } from "./zygote-groups.ts";
+import { createZygoteGroups, removeBefore } from "./zygote-groups.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
 import { INPUTS } from "./zygote-folders.ts";
 import type { ZygoteFolders } from "./zygote-folders.ts";
@@ -133,8 +133,8 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
   async function release(): Promise<void> {
     home?.close();
     door?.close();
+    await removeBefore(groups, () => launch?.release()); // what has not ended keeps its user from other sandboxes
     launch?.disconnect();
-    if ((await groups?.remove()) !== false) launch?.release(); // what has not ended keeps its user from other sandboxes
     folders.discard(zygoteDirectory);
   }
   try {
