@@ -1,5 +1,5 @@
-import { Agent, request } from "node:http";
-import type { ClientRequest, IncomingMessage } from "node:http";
+import { request } from "node:http";
+import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { Upload } from "tus-js-client";
 
@@ -44,10 +44,9 @@ export async function sendTus(
   return await answerOf(sent);
 }
 
-/** A PATCH whose body is sent bit by bit. Without Content-Length, as the client of tus for Node.js sends it. */
-export function openPart(url: string, headers: TusHeaders): OpenPart {
-  // As other clients: who asks for the end of the connection may lose an answer that comes before all is sent.
-  const sent = open("PATCH", url, { "content-type": PART_TYPE, ...headers }, new Agent({ keepAlive: true }));
+/** A PATCH whose body is sent bit by bit. Without Content-Length, as the client of tus for Node.js sends it. @param agent default: a connection of its own, which ends with the answer */
+export function openPart(url: string, headers: TusHeaders, agent: Agent | false = false): OpenPart {
+  const sent = open("PATCH", url, { "content-type": PART_TYPE, ...headers }, agent);
   const answer = answerOf(sent);
   answer.catch(() => undefined);
   sent.flushHeaders();

@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createDeferred } from "@platform/engine/base/deferred";
 import { expectOk, request } from "../../../tools/platform-client.ts";
 import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
@@ -197,19 +196,20 @@ test("a page that stays open over midnight shows the former days until the next 
   const lastDay = () => page.getByLabel("Last day").inputValue();
   expect(await lastDay()).toBe(day);
 
-  const answer = createDeferred<undefined>();
-  let held = 0;
+  const held: (() => void)[] = [];
   await page.route(/\/api\/usage\?/u, async (request) => {
-    held += 1;
-    await answer.promise;
+    await new Promise<void>((release) => held.push(release));
     await request.continue();
   });
   await page.clock.fastForward(60_000);
-  await expect.poll(() => held).toBeGreaterThan(0);
+  await expect.poll(() => held.length).toBeGreaterThan(0);
   await waitForFrames(page);
   expect(await page.getByRole("heading", { level: 1, name: "Usage" }).isVisible()).toBe(true);
   expect(await lastDay()).toBe(day);
-  answer.resolve(undefined);
-  await expect.poll(lastDay).not.toBe(day);
+  const answer = async () => {
+    for (const release of held.splice(0)) release();
+    return await lastDay();
+  };
+  await expect.poll(answer).not.toBe(day);
   expect(complaints).toEqual([]);
 });
