@@ -53,6 +53,11 @@ export function sendProblem(
   );
 }
 
+/** Whether the framework refused a body because of its size, of which it then reads the rest; what others refuse may be read by nobody any more. */
+export function isBodyTooLarge(error: unknown): boolean {
+  return isFastifyError(error) && error.code === "FST_ERR_CTP_BODY_TOO_LARGE";
+}
+
 function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && "code" in error;
 }

@@ -10,7 +10,7 @@ import { SECOND } from "../base/time.ts";
 import { limitBodies, REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
 import { VALIDATION } from "./body-check.ts";
-import { sendProblem, toProblem } from "./errors.ts";
+import { isBodyTooLarge, sendProblem, toProblem } from "./errors.ts";
 import { LAZY_COMPILERS } from "./lazy-schemas.ts";
 import { refuseOtherMethods, supportAllMethods } from "./methods.ts";
 import { observeRequests } from "./observe-requests.ts";
@@ -80,8 +80,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   observeRequests(app, options.observer ?? NO_HTTP_OBSERVER);
   app.setErrorHandler((error, request, reply) => {
-    // The framework's, behind a body that it refuses: a client that is still sending would fail before it reads the answer. The rest is dropped.
-    reply.removeHeader("connection");
+    // The framework would end the connection: a client that is still sending would fail before it reads the answer. The rest is read and dropped.
+    if (isBodyTooLarge(error)) reply.removeHeader("connection");
     return sendProblem(toProblem(error, request), request, reply);
   });
   app.setNotFoundHandler((request, reply) =>
