@@ -21,8 +21,8 @@ import type { TestInstance } from "../testing/instance.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 
-/** One second is promised; a busy machine gets more. Without the promise it would be five. */
-const PROMISED_MS = 3_500;
+/** One second is promised; a busy machine gets another. Without the promise it would be five. */
+const PROMISED_MS = 2_000;
 
 let home: TestDatabase;
 /** Changes what the processes remember; it is asked nothing. */
