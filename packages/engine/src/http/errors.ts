@@ -40,6 +40,8 @@ export function sendProblem(
   reply: FastifyReply,
   more: Partial<ProblemBody> = {},
 ): FastifyReply {
+  // The framework would end the connection: a client that is still sending would fail before it reads the answer. The rest is read and dropped.
+  if (isBodyTooLarge(problem.cause)) reply.removeHeader("connection");
   const requestId = problem.status >= 500 ? { requestId: request.id } : {};
   const body = { ...problem.toBody(), ...more, ...requestId };
   return (
@@ -54,7 +56,7 @@ export function sendProblem(
 }
 
 /** Whether the framework refused a body because of its size, of which it then reads the rest; what others refuse may be read by nobody any more. */
-export function isBodyTooLarge(error: unknown): boolean {
+function isBodyTooLarge(error: unknown): boolean {
   return isFastifyError(error) && error.code === "FST_ERR_CTP_BODY_TOO_LARGE";
 }
 

@@ -10,7 +10,7 @@ import { SECOND } from "../base/time.ts";
 import { limitBodies, REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
 import { VALIDATION } from "./body-check.ts";
-import { isBodyTooLarge, sendProblem, toProblem } from "./errors.ts";
+import { sendProblem, toProblem } from "./errors.ts";
 import { LAZY_COMPILERS } from "./lazy-schemas.ts";
 import { refuseOtherMethods, supportAllMethods } from "./methods.ts";
 import { observeRequests } from "./observe-requests.ts";
@@ -79,11 +79,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   supportAllMethods(app);
   app.removeAllContentTypeParsers();
   observeRequests(app, options.observer ?? NO_HTTP_OBSERVER);
-  app.setErrorHandler((error, request, reply) => {
-    // The framework would end the connection: a client that is still sending would fail before it reads the answer. The rest is read and dropped.
-    if (isBodyTooLarge(error)) reply.removeHeader("connection");
-    return sendProblem(toProblem(error, request), request, reply);
-  });
+  app.setErrorHandler((error, request, reply) => sendProblem(toProblem(error, request), request, reply));
   app.setNotFoundHandler((request, reply) =>
     sendProblem(new Problem("NOT_FOUND", `${NOTHING_AT}${request.url.slice(0, 200)}.`), request, reply),
   );

@@ -115,8 +115,8 @@ export function createZygoteGroups(
     remove: async () => {
       const asked = [...leaving, ...groups];
       groups = [];
-      const areRemoved = await Promise.all(asked.map((group) => group.remove()));
-      leaving = asked.filter((_, index) => areRemoved[index] !== true);
+      const ends = await Promise.allSettled(asked.map((group) => group.remove()));
+      leaving = asked.filter((_, index) => ends[index]?.status !== "fulfilled" || !ends[index].value);
       return leaving.length === 0;
     },
   };
