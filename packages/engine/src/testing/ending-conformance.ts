@@ -5,17 +5,18 @@ import type { Claim } from "../store/execution-store.ts";
 import {
   SHORT_LEASE,
   LONG_LEASE,
-  createExecution,
-  request,
-  emptyQueue,
-  start,
-  read,
   SUCCEEDED,
   FAILED,
   NUL_DETAIL,
   VANISHED,
+  createExecution,
   createLine,
+  emptyQueue,
+  loseWorker,
   parseLog,
+  read,
+  request,
+  start,
 } from "./execution-fixtures.ts";
 import type { Use } from "./execution-fixtures.ts";
 import { waitUntil } from "./wait-until.ts";
@@ -231,7 +232,7 @@ export function describeCancel(use: Use): void {
     const store = use();
     const { execution } = await start(store, {}, SHORT_LEASE);
     expect(await store.cancel(execution.id, execution.owner.id)).toMatchObject({ status: "RUNNING" });
-    await waitUntil(async () => (await store.sweep()) > 0);
+    await loseWorker(store, execution);
     const record = await read(store, execution);
     expect(record).toMatchObject({ status: "UNKNOWN", failure: { code: "WORKER_LOST" } });
     expect(await store.cancel(execution.id, execution.owner.id)).toEqual(record);
@@ -254,7 +255,7 @@ export function describeLeases(use: Use): void {
   test("a lease that ends makes the execution UNKNOWN, and its worker can write no more", async () => {
     const store = use();
     const { execution, claim } = await start(store, {}, SHORT_LEASE);
-    await waitUntil(async () => (await store.sweep()) > 0);
+    await loseWorker(store, execution);
     const record = await read(store, execution);
     expect(record).toMatchObject({ status: "UNKNOWN", failure: { code: "WORKER_LOST" } });
     expect(record.endedAt).toEqual(expect.any(Number));
@@ -282,7 +283,7 @@ export function describeLeases(use: Use): void {
     });
     // A third one ends, so that sweeping surely came after the first time of the renewed one.
     const witness = await start(store, {}, SHORT_LEASE);
-    await waitUntil(async () => (await store.sweep()) > 0);
+    await loseWorker(store, witness.execution);
     expect((await read(store, witness.execution)).status).toBe("UNKNOWN");
     expect(await store.finish(short.claim, SUCCEEDED)).toBe(true);
     expect(await store.finish(long.claim, SUCCEEDED)).toBe(true);

@@ -13,9 +13,9 @@ import type { Owner } from "../store/owner.ts";
 import type { LogLine, Outcome } from "../python/port/runtime.ts";
 import { waitUntil } from "./wait-until.ts";
 
-/** Leases so short that a test can see them end, in seconds; conditions are waited for, never times. */
+/** Leases that a test sees end, and that end in no test, in seconds; conditions are waited for, never times. */
 export const SHORT_LEASE = 0.05;
-export const LONG_LEASE = 60;
+export const LONG_LEASE = 3600;
 export const SMALL = { cpu: 1, memory: 1 };
 export const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
 
@@ -93,6 +93,14 @@ export async function read(store: ExecutionStore, { id, owner }: NewExecution): 
   const record = await store.find(id, owner.id);
   if (record === null) throw new Error(`There is no execution ${id}.`);
   return record;
+}
+
+/** Sweeps until the execution, which runs with a short lease, is no longer held by its worker. */
+export async function loseWorker(store: ExecutionStore, execution: NewExecution): Promise<void> {
+  await waitUntil(async () => {
+    await store.sweep();
+    return (await read(store, execution)).status !== "RUNNING";
+  });
 }
 
 export const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from('{"sum":3}'), metadata: null };

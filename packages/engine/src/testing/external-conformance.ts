@@ -9,12 +9,12 @@ import {
   SHORT_LEASE,
   SUCCEEDED,
   emptyQueue,
+  loseWorker,
   read,
   request,
   start,
 } from "./execution-fixtures.ts";
 import type { Use } from "./execution-fixtures.ts";
-import { waitUntil } from "./wait-until.ts";
 
 const RETRIES: StoredRetries = { resumes: true };
 const LOST = {
@@ -32,8 +32,6 @@ async function claimNext(store: ExecutionStore, leaseSeconds = LONG_LEASE): Prom
 
 /** Executions of external backends: what one has begun elsewhere is taken up by the next attempt. */
 export function describeExternal(use: Use): void {
-  const loseWorker = () => waitUntil(async () => (await use().sweep()) > 0);
-
   test("a handle is kept for the next attempt, the last one only, and by the holder of the claim only", async () => {
     const store = use();
     await emptyQueue(store);
@@ -42,7 +40,7 @@ export function describeExternal(use: Use): void {
     expect(await store.noteHandle({ ...claim, workerId: "another" }, "a")).toBe(false);
     expect(await store.noteHandle({ ...claim, attempt: 2 }, "a")).toBe(false);
     expect([await store.noteHandle(claim, "a"), await store.noteHandle(claim, "b")]).toEqual([true, true]);
-    await loseWorker();
+    await loseWorker(store, execution);
     expect(await store.noteHandle(claim, "c")).toBe(false);
     const next = await claimNext(store);
     expect(next).toMatchObject({
@@ -64,10 +62,10 @@ export function describeExternal(use: Use): void {
     await emptyQueue(store);
     const { execution } = await start(store, { retries: RETRIES }, SHORT_LEASE);
     for (let attempt = 2; attempt <= MAX_ATTEMPTS; attempt++) {
-      await loseWorker();
+      await loseWorker(store, execution);
       await claimNext(store, SHORT_LEASE);
     }
-    await loseWorker();
+    await loseWorker(store, execution);
     const record = await read(store, execution);
     expect(record).toMatchObject({ status: "UNKNOWN", failure: { code: "WORKER_LOST" } });
     expect(record.attempts).toHaveLength(MAX_ATTEMPTS - 1);
@@ -77,7 +75,7 @@ export function describeExternal(use: Use): void {
     const store = use();
     await emptyQueue(store);
     const { execution } = await start(store, { retries: RETRIES }, SHORT_LEASE);
-    await loseWorker();
+    await loseWorker(store, execution);
     expect(await store.cancel(execution.id, execution.owner.id)).toMatchObject({ status: "PENDING" });
     await store.cancelMany([execution.id], execution.owner.id);
     const second = await claimNext(store);
@@ -85,7 +83,7 @@ export function describeExternal(use: Use): void {
     expect(await read(store, execution)).toMatchObject({ status: "PENDING", failure: null });
     const third = await claimNext(store, SHORT_LEASE);
     await store.notePreparing(third, true);
-    await loseWorker();
+    await loseWorker(store, execution);
     expect((await read(store, execution)).status).toBe("PENDING");
     const last = await claimNext(store);
     expect(await store.renew("worker", [last], LONG_LEASE)).toMatchObject({
@@ -104,7 +102,7 @@ export function describeExternal(use: Use): void {
     expect(await store.retry(claim, LOST, 0)).toBe(true);
     expect((await read(store, execution)).status).toBe("PENDING");
     await claimNext(store, SHORT_LEASE);
-    await loseWorker();
+    await loseWorker(store, execution);
     expect((await read(store, execution)).status).toBe("PENDING");
     const last = await claimNext(store);
     expect(await store.retry(last, { status: "FAILED", code: "BUSY", detail: "It is busy." }, 0)).toBe(true);

@@ -3,27 +3,26 @@ import { MAX_SETBACKS } from "../store/execution-store.ts";
 import type { Claim } from "../store/execution-store.ts";
 import {
   FAILED,
+  LONG_LEASE,
   SHORT_LEASE,
   SUCCEEDED,
   emptyQueue,
   finishAll,
+  loseWorker,
   read,
   request,
   start,
 } from "./execution-fixtures.ts";
 import type { Use } from "./execution-fixtures.ts";
-import { waitUntil } from "./wait-until.ts";
 
 /** What becomes of a claim whose worker was lost before user code began. */
 export function describePreparing(use: Use): void {
-  const loseWorker = () => waitUntil(async () => (await use().sweep()) > 0);
-
   test("what a worker was preparing goes back when its lease ends, counts a setback, and is only the next worker's then", async () => {
     const store = use();
     await emptyQueue(store);
     const { execution, claim } = await start(store, {}, SHORT_LEASE);
     expect(await store.notePreparing(claim, true)).toBe(true);
-    await loseWorker();
+    await loseWorker(store, execution);
     expect(await read(store, execution)).toMatchObject({ status: "PENDING", startedAt: null, failure: null });
     // It comes back from a pause, say: nothing may begin, and nothing is written.
     expect(await store.notePreparing(claim, false)).toBe(false);
@@ -45,7 +44,7 @@ export function describePreparing(use: Use): void {
     await store.giveBack(claim, 0);
     const [next] = (await store.claim(request({ leaseSeconds: SHORT_LEASE }))).claims;
     expect(next).toMatchObject({ id: execution.id, attempt: 2 });
-    await loseWorker();
+    await loseWorker(store, execution);
     expect(await read(store, execution)).toMatchObject({
       status: "UNKNOWN",
       failure: { code: "WORKER_LOST" },
@@ -53,7 +52,7 @@ export function describePreparing(use: Use): void {
     const other = await start(store, {}, SHORT_LEASE);
     await store.notePreparing(other.claim, true);
     await store.notePreparing(other.claim, false);
-    await loseWorker();
+    await loseWorker(store, other.execution);
     expect((await read(store, other.execution)).failure?.code).toBe("WORKER_LOST");
   });
 
@@ -62,7 +61,7 @@ export function describePreparing(use: Use): void {
     const { execution, claim } = await start(store, {}, SHORT_LEASE);
     await store.notePreparing(claim, true);
     await store.cancel(execution.id, execution.owner.id);
-    await loseWorker();
+    await loseWorker(store, execution);
     expect(await read(store, execution)).toMatchObject({ status: "FAILED", failure: { code: "CANCELLED" } });
   });
 
@@ -73,12 +72,12 @@ export function describePreparing(use: Use): void {
     let last: Claim | undefined = claim;
     for (let setbacks = 1; setbacks < MAX_SETBACKS && last !== undefined; setbacks++) {
       await store.giveBack(last, 0);
-      const leaseSeconds = setbacks + 1 === MAX_SETBACKS ? SHORT_LEASE : 60;
+      const leaseSeconds = setbacks + 1 === MAX_SETBACKS ? SHORT_LEASE : LONG_LEASE;
       last = (await store.claim(request({ leaseSeconds }))).claims[0];
     }
     if (last === undefined) throw new Error("There was nothing to claim.");
     await store.notePreparing(last, true);
-    await loseWorker();
+    await loseWorker(store, execution);
     expect(await read(store, execution)).toMatchObject({
       status: "FAILED",
       failure: { code: "NOT_STARTED", detail: expect.stringContaining(`in ${MAX_SETBACKS} attempts`) },

@@ -10,6 +10,7 @@ import {
   SUCCEEDED,
   createExecution,
   emptyQueue,
+  loseWorker,
   read,
   request,
   start,
@@ -104,7 +105,7 @@ export function describeProgress(use: Use): void {
     for (const { claim } of [failed, lost])
       await store.noteProgress(claim, { ...HALF, ...keep('{"n":1}'), progress: HALF.progress });
     await store.finish(failed.claim, FAILED);
-    await waitUntil(async () => (await store.sweep()) > 0);
+    await loseWorker(store, lost.execution);
     for (const [{ execution, claim }, status] of [
       [failed, "FAILED"],
       [lost, "UNKNOWN"],

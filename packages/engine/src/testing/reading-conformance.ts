@@ -3,16 +3,17 @@ import { expect, test } from "vitest";
 import { LOG_PAGE_BYTES } from "../store/execution-store.ts";
 import type { ExecutionStore, NewExecution, StoreEvent } from "../store/execution-store.ts";
 import {
-  createOwner,
   SHORT_LEASE,
   LONG_LEASE,
-  createExecution,
-  request,
-  emptyQueue,
-  start,
   SUCCEEDED,
+  createExecution,
   createLine,
+  createOwner,
+  emptyQueue,
+  loseWorker,
   parseLog,
+  request,
+  start,
 } from "./execution-fixtures.ts";
 import type { Use } from "./execution-fixtures.ts";
 import { waitUntil } from "./wait-until.ts";
@@ -274,7 +275,7 @@ export function describeEvents(use: Use): void {
     await store.cancel(second.id, second.owner.id);
     await waitUntil(() => changedTo(second.id).includes("FAILED"));
     const third = await start(store, {}, SHORT_LEASE);
-    await waitUntil(async () => (await store.sweep()) > 0);
+    await loseWorker(store, third.execution);
     await waitUntil(() => changedTo(third.execution.id).includes("UNKNOWN"));
     stop();
     const heard = events.length;

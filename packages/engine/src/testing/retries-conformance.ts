@@ -10,6 +10,7 @@ import {
   SUCCEEDED,
   createLine,
   emptyQueue,
+  loseWorker,
   parseLog,
   read,
   request,
@@ -202,14 +203,12 @@ function describeRetriedErrors(use: Use): void {
 }
 
 function describeRetriedLosses(use: Use): void {
-  const loseWorker = () => waitUntil(async () => (await use().sweep()) > 0);
-
   test("whose worker is lost is started again as often as its service says, and is UNKNOWN then", async () => {
     const store = use();
     const events: StoreEvent[] = [];
     const { execution, claim } = await start(store, { retries: { onLost: "retry" } }, SHORT_LEASE);
     const stop = store.subscribe((event) => events.push(event));
-    await loseWorker();
+    await loseWorker(store, execution);
     const waiting = await read(store, execution);
     expect(waiting).toMatchObject({ status: "PENDING", startedAt: null, failure: null });
     expect(waiting.attempts).toMatchObject([{ number: 1, code: "WORKER_LOST" }]);
@@ -223,10 +222,10 @@ function describeRetriedLosses(use: Use): void {
     expect((await store.renew("worker", [claim], LONG_LEASE)).lost).toEqual([claim.id]);
     const second = await claimNext(store, SHORT_LEASE);
     expect(second).toMatchObject({ id: execution.id, attempt: 2, setbacks: 0 });
-    await loseWorker();
+    await loseWorker(store, execution);
     const third = await claimNext(store, SHORT_LEASE);
     expect(third.attempts).toMatchObject([{ number: 1 }, { number: 2, code: "WORKER_LOST" }]);
-    await loseWorker();
+    await loseWorker(store, execution);
     const record = await read(store, execution);
     expect(record).toMatchObject({ status: "UNKNOWN", failure: { code: "WORKER_LOST" } });
     expect(record.attempts).toEqual(third.attempts);
@@ -241,7 +240,7 @@ function describeRetriedLosses(use: Use): void {
   ])("whose service says %s is UNKNOWN when its worker is lost", async (_, retries) => {
     const store = use();
     const { execution } = await start(store, retries === null ? {} : { retries }, SHORT_LEASE);
-    await loseWorker();
+    await loseWorker(store, execution);
     const record = await read(store, execution);
     expect(record).toMatchObject({ status: "UNKNOWN", failure: { code: "WORKER_LOST" } });
     expect(record).not.toHaveProperty("attempts");
@@ -253,7 +252,7 @@ function describeRetriedLosses(use: Use): void {
     const { execution, claim } = await start(store, { retries });
     await store.retry(claim, BUSY, 0);
     await claimNext(store, SHORT_LEASE);
-    await loseWorker();
+    await loseWorker(store, execution);
     expect(await read(store, execution)).toMatchObject({ status: "UNKNOWN" });
   });
 
@@ -261,7 +260,7 @@ function describeRetriedLosses(use: Use): void {
     const store = use();
     const { execution } = await start(store, { retries: RETRIES }, SHORT_LEASE);
     await store.cancel(execution.id, execution.owner.id);
-    await loseWorker();
+    await loseWorker(store, execution);
     expect(await read(store, execution)).toMatchObject({
       status: "UNKNOWN",
       failure: { code: "WORKER_LOST" },
@@ -272,7 +271,7 @@ function describeRetriedLosses(use: Use): void {
     const store = use();
     const { execution, claim } = await start(store, { retries: RETRIES }, SHORT_LEASE);
     await store.notePreparing(claim, true);
-    await loseWorker();
+    await loseWorker(store, execution);
     const record = await read(store, execution);
     expect(record.status).toBe("PENDING");
     expect(record).not.toHaveProperty("attempts");

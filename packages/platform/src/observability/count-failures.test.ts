@@ -1,4 +1,9 @@
-import { createExecution, createOwner, request } from "@platform/engine/testing/execution-fixtures";
+import {
+  LONG_LEASE,
+  createExecution,
+  createOwner,
+  request,
+} from "@platform/engine/testing/execution-fixtures";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import type { Claim, NewExecution } from "@platform/engine/store/execution-store";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -54,7 +59,7 @@ async function start(more: Partial<NewExecution> = {}): Promise<NewExecution> {
   return execution;
 }
 
-async function claim({ id }: NewExecution, leaseSeconds = 60): Promise<Claim> {
+async function claim({ id }: NewExecution, leaseSeconds = LONG_LEASE): Promise<Claim> {
   const [claimed] = (await store.claim(request({ onlyId: id, leaseSeconds }))).claims;
   if (claimed === undefined) throw new Error("There was nothing to claim.");
   return claimed;

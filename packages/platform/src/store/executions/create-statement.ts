@@ -18,8 +18,12 @@ import {
   createdIn,
 } from "./hold.ts";
 
-/** Something else waits, whose turn would be before; or the worker $3 that would claim takes no more work. */
-const IS_ANY_PENDING = `(exists (select 1 from execution e where ${isQueued("e")} and e.id >= $1 and e.id < $2) or ${isDraining("$3::text")})`;
+/**
+ * Something else waits, whose turn would be before; or the worker $3 that would claim takes no more work. The order is that of the
+ * queue's index: for "exists", a planner that has counted while a day's executions waited would read the day by its ids.
+ */
+const IS_ANY_PENDING = `((select e.id from execution e where ${isQueued("e")} and e.id >= $1 and e.id < $2
+    order by e.priority desc, e.rank, e.id limit 1) is not null or ${isDraining("$3::text")})`;
 
 /** Whether the executions are claimed as they are created, by the worker $3. */
 const IS_CLAIMED = `$3::text is not null and not ${IS_ANY_PENDING}`;

@@ -218,69 +218,6 @@ test("a process does not hear its own notifications a second time", async () => 
   expect(own.filter(({ type }) => type === "pending")).toHaveLength(2);
 });
 
-test("no statement reads more than what it names, however many executions have finished", async () => {
-  const finished = 5000;
-  // Of its own: sessions say what they have read up to ten seconds later, or when they end.
-  const own = await createTestStore();
-  const executions = Array.from({ length: finished }, () => createExecution());
-  await Promise.all(executions.map((each) => own.store.create(each)));
-  await waitUntil(async () => {
-    const { claims } = await own.store.claim(REQUEST);
-    await finishAll(claims, own.store);
-    return claims.length === 0;
-  });
-  await own.store.close();
-  await own.database.close();
-  const before = await readCounters(own);
-  const fresh = createExecutionDatabase(own.home.target, { logger: own.home.logger });
-  const freshStore = createPostgresExecutionStore({ database: fresh });
-  const execution = createExecution();
-  await freshStore.create(execution);
-  const [claim] = (await freshStore.claim(REQUEST)).claims;
-  if (claim === undefined) throw new Error("There was nothing to claim.");
-  await freshStore.renew("worker", [claim], 60);
-  await freshStore.appendLog(claim, [{ time: 0, severity: "INFO", message: "one" }]);
-  await freshStore.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
-  freshStore.onCreate?.((claimNew) => void claimNew(REQUEST));
-  await freshStore.create(createExecution());
-  await freshStore.find(execution.id, execution.owner.id);
-  await freshStore.readResult(execution.id, execution.owner.id);
-  await freshStore.readLog(execution.id, execution.owner.id);
-  await freshStore.list(execution.owner.id, { limit: 10 });
-  await freshStore.sweep();
-  await freshStore.countPending();
-  await freshStore.report({
-    workerId: "worker",
-    capacity: REQUEST.free,
-    free: { cpu: 0, memory: 0 },
-    excludedVersionIds: [],
-    reservedId: null,
-    reservesAfterSeconds: 0,
-  });
-  await freshStore.close();
-  await fresh.close();
-  const after = await readCounters(own);
-  await own.home.close();
-  expect(after.fetched).toBeGreaterThan(before.fetched);
-  expect(after.scanned - before.scanned).toBe(0);
-  expect(after.fetched - before.fetched).toBeLessThan(finished / 10);
-});
-
-/** Rows that were read, when all sessions but the asking one have ended and said so. */
-async function readCounters({ home: { database: asked } }: TestStore) {
-  await waitUntil(async () => {
-    const others = await asked.query({
-      text: "select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'",
-    });
-    return others.length === 0;
-  });
-  const [row] = await asked.query<{ scanned: number; fetched: number }>({
-    text: `select sum(seq_tup_read)::float8 as scanned, sum(idx_tup_fetch)::float8 as fetched
-      from pg_stat_user_tables where relname like 'execution%'`,
-  });
-  return row ?? { scanned: 0, fetched: 0 };
-}
-
 test("no acknowledged execution is lost when every process of the server is killed, and starts go on afterwards", async () => {
   const root = await mkdtemp(join(tmpdir(), "platform-kill-"));
   await chmod(root, 0o755);

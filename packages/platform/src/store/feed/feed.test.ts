@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { SUCCEEDED, createExecution } from "@platform/engine/testing/execution-fixtures";
+import { LONG_LEASE, SUCCEEDED, createExecution } from "@platform/engine/testing/execution-fixtures";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import type { Claim } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
@@ -51,7 +51,7 @@ const start = async (owner = own): Promise<string> => {
   return execution.id;
 };
 
-async function claim(id: string, leaseSeconds = 60): Promise<Claim> {
+async function claim(id: string, leaseSeconds = LONG_LEASE): Promise<Claim> {
   const { claims } = await scene.store.claim({
     workerId: "w",
     sandboxLevel: "B",
