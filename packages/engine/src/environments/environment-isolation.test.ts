@@ -104,10 +104,15 @@ test("a build that takes too long, or that nobody waits for any more, is killed 
     (await catchProjectError(impatient.ensure(project, { owner: OWNER, sourceBuilds: true }))).code,
   ).toBe("BUILD_TIMEOUT");
   const [first, second] = [new AbortController(), new AbortController()];
+  const joined = new Set<AbortSignal>();
   const waiting = [first, second].map(({ signal }) =>
-    catchProjectError(scene.ensure(project, { signal, sourceBuilds: true })),
+    catchProjectError(
+      scene.ensure(project, { signal, sourceBuilds: true, onLog: () => void joined.add(signal) }),
+    ),
   );
-  await expect.poll(scene.listBuilds).toHaveLength(1);
+  // The folder is there when the first has begun it; the second may come later.
+  await expect.poll(() => joined.size).toBe(2);
+  expect(await scene.listBuilds()).toHaveLength(1);
   first.abort();
   expect((await waiting[0])?.code).toBe("BUILD_CANCELLED");
   expect(await scene.listBuilds()).toHaveLength(1);
