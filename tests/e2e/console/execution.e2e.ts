@@ -5,6 +5,7 @@ import { runCopied } from "./support/copy-as.ts";
 import { openConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import { callIn } from "./support/people.ts";
+import { compareScrolling } from "./support/scroll-cost.ts";
 
 const PROGRAM = `
 import os, sys, time
@@ -61,30 +62,6 @@ async function readStatus(id: string): Promise<string> {
 async function finish(id: string): Promise<string> {
   await expect.poll(() => readStatus(id)).toMatch(/SUCCEEDED|FAILED|UNKNOWN/u);
   return id;
-}
-
-/** In the browser: how long a frame takes while an element is scrolled from end to end; ms, at the 95th percentile. */
-async function scrollThrough(element: Element): Promise<number> {
-  const frames: number[] = [];
-  let before = performance.now();
-  for (let step = 0; step <= 60; step += 1) {
-    element.scrollTop = (element.scrollHeight * step) / 60;
-    const now = await new Promise<number>(requestAnimationFrame);
-    if (step > 0) frames.push(now - before);
-    before = now;
-  }
-  return frames.toSorted((a, b) => a - b)[56] ?? 0;
-}
-
-/** In the browser: an element that scrolls over as much height, and has nothing in it. */
-function addBareScroller(height: number): Element {
-  const place = document.createElement("div");
-  place.style.cssText = "position: fixed; inset: 0 auto auto 0; width: 9px; height: 400px; overflow: auto";
-  const tall = document.createElement("div");
-  tall.style.height = `${height}px`;
-  place.append(tall);
-  document.body.append(place);
-  return place;
 }
 
 const openExecution = ({ open }: Visit, id: string, tab?: string) =>
@@ -175,14 +152,7 @@ test("100,000 lines of a log are there, few of them are drawn, and scrolling sta
   await visit.page.getByText("100,000 lines", { exact: true }).waitFor();
   await expect.poll(() => log.textContent()).toContain("line 99999");
   expect(await log.locator(".log-line").count()).toBeLessThan(120);
-  const height = await log.evaluate(({ scrollHeight }) => scrollHeight);
-  const place = await visit.page.evaluateHandle(addBareScroller, height);
-  // What other processes do in the meantime is not the page's: the best round counts, each beside a bare page at the same time.
-  const compare = async () => {
-    const bare = await place.evaluate(scrollThrough);
-    return (await log.evaluate(scrollThrough)) / Math.max(50 / 3, bare);
-  };
-  await expect.poll(compare, { timeout: 60_000 }).toBeLessThan(3);
+  expect(await compareScrolling(log, ".log-line")).toBeLessThan(3);
   await visit.page.getByLabel("Find in the log").fill("line 5000");
   await visit.page.getByText("100,000 lines, 11 shown").waitFor();
 });

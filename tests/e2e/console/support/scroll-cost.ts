@@ -1,0 +1,61 @@
+import type { Locator } from "playwright-core";
+
+const STEPS = 60;
+
+/**
+ * What it takes the page to scroll through a list from end to end, as a multiple of what the same takes where a bare page draws as many
+ * lines by hand. Both are the processor's time of the page's own thread: what other processes do in the meantime is in neither.
+ */
+export async function compareScrolling(list: Locator, line: string): Promise<number> {
+  const page = list.page();
+  const session = await page.context().newCDPSession(page);
+  const readSeconds = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "ThreadTime")?.value ?? Number.NaN;
+  };
+  const measure = async (scroll: () => Promise<void>) => {
+    const before = await readSeconds();
+    await scroll();
+    return (await readSeconds()) - before;
+  };
+  await session.send("Performance.enable");
+  const drawn = await list.locator(line).count();
+  const height = await list.evaluate(({ scrollHeight }) => scrollHeight);
+  const bare = await page.evaluateHandle(addBareList, { drawn, height });
+  try {
+    const seconds = await measure(() => list.evaluate(scrollThrough, STEPS));
+    return seconds / (await measure(() => bare.evaluate(scrollThrough, STEPS)));
+  } finally {
+    await bare.evaluate((element) => element.remove());
+    await session.detach();
+  }
+}
+
+/** In the browser: waits after each step until it is drawn. */
+async function scrollThrough(element: Element, steps: number): Promise<void> {
+  for (let step = 0; step <= steps; step += 1) {
+    element.scrollTop = (element.scrollHeight * step) / steps;
+    await new Promise(requestAnimationFrame);
+  }
+}
+
+/** In the browser: an element that scrolls over as much height, and draws the lines that are seen. */
+function addBareList({ drawn, height }: { readonly drawn: number; readonly height: number }): Element {
+  const list = document.createElement("div");
+  list.style.cssText =
+    "position: fixed; inset: 0 auto auto 0; width: 900px; height: 400px; overflow: auto; contain: strict; white-space: pre";
+  const tall = document.createElement("div");
+  tall.style.cssText = `position: relative; height: ${height}px`;
+  list.addEventListener("scroll", () => {
+    const lines = Array.from({ length: drawn }, (_, index) => {
+      const element = document.createElement("div");
+      element.style.cssText = `position: absolute; top: 0; left: 0; transform: translateY(${list.scrollTop + 20 * index}px)`;
+      element.textContent = `2026-11-30 12:00:00.000 INFO line ${list.scrollTop + index}`;
+      return element;
+    });
+    tall.replaceChildren(...lines);
+  });
+  list.append(tall);
+  document.body.append(list);
+  return list;
+}
