@@ -71,25 +71,33 @@ test("a batch starts what it can, says what it refuses, and ends; sent again wit
   expect((await consumer.call<readonly object[]>("GET", "")).body).toHaveLength(2);
 });
 
-test("a gateway that is killed while it starts a batch leaves no item twice: sent again it is completed, and cancelled as a whole", async () => {
+const sendMany = (consumer: Consumer, origin: string) =>
+  request<Batch>("POST", `${consumer.endpoint.replace(new URL(consumer.endpoint).origin, origin)}batch`, {
+    token: consumer.token,
+    json: { items: MANY },
+    headers: { "idempotency-key": "killed" },
+  });
+
+/** Whose batch a gateway had begun when it was killed. On a busy machine it may be through before: then once more. */
+async function beginMany(attempts = 5): Promise<Consumer> {
   const consumer = await world.subscribe(serviceKey);
   const { origin } = new URL(consumer.endpoint);
   const gateway = await world.start({ role: "gateway", flags: ["--gateway-url", origin] });
-  const sendTo = (at: string) =>
-    request<Batch>("POST", `${consumer.endpoint.replace(origin, at)}batch`, {
-      token: consumer.token,
-      json: { items: MANY },
-      headers: { "idempotency-key": "killed" },
-    });
-  const cutOff = sendTo(gateway.gatewayUrl).then(
-    () => "answered",
-    () => "cut off",
+  const isCutOff = sendMany(consumer, gateway.gatewayUrl).then(
+    () => false,
+    () => true,
   );
   const isBegun = async () => (await consumer.call<readonly object[]>("GET", "?limit=1")).body.length > 0;
   await expect.poll(isBegun, { interval: 5 }).toBe(true);
   await gateway.kill();
-  expect(await cutOff).toBe("cut off");
-  const { status, headers, body: batch } = await sendTo(origin);
+  if (await isCutOff) return consumer;
+  expect(attempts).toBeGreaterThan(1);
+  return beginMany(attempts - 1);
+}
+
+test("a gateway that is killed while it starts a batch leaves no item twice: sent again it is completed, and cancelled as a whole", async () => {
+  const consumer = await beginMany();
+  const { status, headers, body: batch } = await sendMany(consumer, new URL(consumer.endpoint).origin);
   expect([status, headers.get("idempotency-replayed")]).toEqual([201, "true"]);
   expect(batch).toMatchObject({ complete: true, total: MANY.length, refused: 0 });
   expect(new Set(listIds(batch)).size).toBe(MANY.length);

@@ -60,10 +60,10 @@ test("members see everything that runs for them, why it waits, and cancel what t
   ]);
   const table = await run("--kind", "outgoing", "--service", "planner");
   expect(table.stdout).toMatch(/CREATED +STATE +SERVICE .*\n.* SUCCEEDED +planner@1\.0\.0 +outgoing .*\n$/u);
-  const shown = await run("show", second);
-  expect(shown.stdout).toContain(
-    "Why      NO_CAPACITY: It is the next one. It needs 1 vCPU and 0.5 GB; the largest free worker has 0 vCPU and 0.5 GB.",
-  );
+  const why =
+    "Why      NO_CAPACITY: It is the next one. It needs 1 vCPU and 0.5 GB; the largest free worker has 0 vCPU and 0.5 GB.";
+  // What is free is what the worker said last.
+  await vi.waitFor(async () => expect((await run("show", second)).stdout).toContain(why), WITHIN);
   const { body: log } = await world.api<{ items: { message: string }[] }>(
     "GET",
     `/executions/${outgoing}/log?tail=1`,

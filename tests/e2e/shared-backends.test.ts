@@ -51,14 +51,16 @@ const isProject = (text: string) =>
 
 /** Users of the processes that were started with a project of the platform as an argument: the sandboxes of what is warm. */
 function listUsers(): ReadonlySet<number> {
-  const launchers = readdirSync("/proc").filter((pid) => {
+  const users = readdirSync("/proc").flatMap((pid) => {
     try {
-      return /^\d+$/u.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0").some(isProject);
+      const isLauncher =
+        /^\d+$/u.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0").some(isProject);
+      return isLauncher ? [statSync(`/proc/${pid}`).uid] : [];
     } catch {
-      return false; // It has ended.
+      return []; // It has ended.
     }
   });
-  return new Set(launchers.map((pid) => statSync(`/proc/${pid}`).uid).filter((uid) => uid !== 0));
+  return new Set(users.filter((uid) => uid !== 0));
 }
 
 test("two organisations on one shared backend are in processes and under users of their own", async () => {

@@ -102,8 +102,8 @@ test("the example of the project runs as it stands: no digit is lost, and result
   await page.getByRole("textbox", { name: "seconds" }).fill("5");
   await button(visit, "Run").press("Enter");
   // While it runs.
-  await page.getByRole("log").getByText("second 1").waitFor();
   await page.getByText("Running", { exact: true }).waitFor();
+  await page.getByRole("log").getByText("second 1").waitFor();
   expect(await button(visit, "Run").evaluate((one) => one === document.activeElement)).toBe(true);
   const result = page.getByRole("region", { name: "Result" });
   expect(await result.innerText()).toContain(`"number": ${DIGITS},\n  "half": 0.5`);

@@ -23,7 +23,7 @@ test("an edit counts for the next execution, while a running one keeps its code"
   project = await serveProject(
     'import time\nfrom pathlib import Path\n\ndef run(data):\n    time.sleep(data.get("sleep", 0))\n    return {"answer": "old"}\n',
   );
-  const running = project.execute({ data: { sleep: 2 } });
+  const running = project.execute({ data: { sleep: 6 } });
   await waitFor("the first execution", async () => {
     const list = await fetch(`${project.url}/?status=RUNNING`);
     const items: unknown = await list.json();

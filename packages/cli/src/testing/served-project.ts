@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createCliHome, waitFor } from "./cli-process.ts";
 import type { CliHome, RunOptions, RunningCli } from "./cli-process.ts";
@@ -39,7 +39,10 @@ export async function serveProject(
   const write = async (path: string, text: string | Uint8Array) => {
     const target = join(home.directory, "demo", path);
     await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, text);
+    // At once, as editors do: between a file's end and its new text the server may look at it.
+    const written = join(home.directory, "written");
+    await writeFile(written, text);
+    await rename(written, target);
   };
   await write("src/program.py", program);
   for (const [path, text] of Object.entries(files)) await write(path, text);

@@ -222,7 +222,7 @@ test("a stream without events says that it lives", async () => {
 test("a caller that never reads costs one page of its log, and is disconnected", async () => {
   let asked = 0;
   const { scene, send } = await open({
-    streamTimes: { ...STREAM_TIMES, unreadMs: 300 },
+    streamTimes: { ...STREAM_TIMES, unreadMs: 2_000 },
     arrange: (store) => {
       const { readLog } = store;
       Object.assign(store, {

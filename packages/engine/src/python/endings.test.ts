@@ -58,7 +58,7 @@ def run(data):
 `;
 
 /** Longer than an end takes that nothing holds up. */
-const GRACE_MS = 4000;
+const GRACE_MS = 8000;
 
 describe.each(ATTACKED_LEVELS)("at level %s", (level) => {
   let fixture: Fixture;

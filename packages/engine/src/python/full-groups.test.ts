@@ -26,7 +26,7 @@ def run(data):
 test.runIf((await findTestSandbox()).cgroups !== null)(
   "when memory that executions have left keeps all control groups of a version from use, what runs is not ended, and what waits has another zygote",
   async () => {
-    const times = { bootMs: 4000, confirmMs: 300 };
+    const times = { bootMs: 30_000, confirmMs: 3000 };
     const fixture = await createAttackedFixture("A", { capacity: CAPACITY, times });
     try {
       const version = fixture.createVersion(PROGRAM, { resources: CAPACITY });

@@ -24,7 +24,7 @@ function listZygotes(): readonly number[] {
 }
 
 test("a zygote that is old is replaced by one that is ready, and what runs in it goes on", async () => {
-  fixture = await createFixture({ times: { maxAgeMs: 500 } });
+  fixture = await createFixture({ times: { maxAgeMs: 2000 } });
   const program =
     "import time\ndef run(data):\n    print('begun')\n    time.sleep(data['seconds'])\n    return ZYGOTE";
   const version = fixture.createVersion(ZYGOTE + program);
@@ -80,7 +80,7 @@ test("an execution that waits for a child of a stuck zygote is served by the one
 });
 
 test("a zygote that cannot be replaced stays", async () => {
-  fixture = await createFixture({ times: { maxAgeMs: 300 } });
+  fixture = await createFixture({ times: { maxAgeMs: 2000 } });
   const program =
     "if os.path.exists('/app/broken'):\n    raise RuntimeError('no licence')\ndef run():\n    return ZYGOTE";
   const version = fixture.createVersion(ZYGOTE + program);
@@ -92,7 +92,7 @@ test("a zygote that cannot be replaced stays", async () => {
 });
 
 test("a zygote whose successor makes no children stays, and the successor ends at once", async () => {
-  fixture = await createFixture({ times: { maxAgeMs: 300 } });
+  fixture = await createFixture({ times: { maxAgeMs: 2000 } });
   const program = `
 def leave():
     if os.getpid() == 1 and os.path.exists('/app/broken'):

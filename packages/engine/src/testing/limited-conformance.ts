@@ -161,7 +161,7 @@ function describeReturnedPlaces(use: UseQueue): void {
     const key = await queue.createService({ service: 1 });
     const owner = createOwner();
     await queue.start(key, owner);
-    const later = await queue.start(key, owner, { startAt: Date.now() + 2 * SECOND });
+    const later = await queue.start(key, owner, { startAt: Date.now() + 5 * SECOND });
     await queue.start(key, owner);
     expect(await queue.release()).toBe(1);
     const claims = await queue.claim();

@@ -305,7 +305,7 @@ describe("a known outcome", () => {
     };
     // A lease that is lost before there is an outcome would end the run, which may take longer than a lease.
     const renew: ExecutionStore["renew"] = (...given) => (isOver ? failAway() : scene.store.renew(...given));
-    scene.createDispatcher({ leaseSeconds: 3, store: { ...scene.store, finish, renew } }).start();
+    scene.createDispatcher({ leaseSeconds: 9, store: { ...scene.store, finish, renew } }).start();
     await expect
       .poll(() => scene.logged.some(({ message }) => message.includes("the outcome is dropped")), WITHIN)
       .toBe(true);
@@ -331,7 +331,7 @@ describe("a known outcome", () => {
       ...runtime,
       run: (request) => {
         const run = runtime.run(request);
-        const isSleeper = request.timeoutSeconds === 30;
+        const isSleeper = request.timeoutSeconds === 300;
         const linger = async () => {
           await run.ended;
           if (isSleeper) return;
@@ -341,10 +341,10 @@ describe("a known outcome", () => {
       },
     };
     // Keeps the renewals going.
-    await scene.start(SLEEPER, { timeoutSeconds: 30 });
+    await scene.start(SLEEPER, { timeoutSeconds: 300 });
     const id = await scene.start(PROGRAM);
     const dispatcher = scene.createDispatcher({
-      leaseSeconds: 3,
+      leaseSeconds: 9,
       store: { ...scene.store, renew, finish },
       runtime: lingering,
     });

@@ -102,7 +102,8 @@ describe("an execution whose service has chosen retries", () => {
     const plain = await scene.start(late, { retries: RETRIES, timeoutSeconds: 1 });
     const named = await scene.start(late, {
       retries: { onError: { max: 1, backoffSeconds: 0, codes: ["TIMEOUT"] } },
-      timeoutSeconds: 1,
+      // Enough for its second attempt.
+      timeoutSeconds: 4,
     });
     scene.createDispatcher().start();
     await expect.poll(() => scene.statusOf(plain), WITHIN).toBe("FAILED");

@@ -107,7 +107,10 @@ describe.each(["auto", "spawn"] as const)("an external backend, with the start m
     ["a handle with a line break", "write(27, b'a\\nb')"],
     ["one before the last was stored", "write(27, b'a' * 9)\nwrite(27, b'b' * 9)"],
   ])("ends for %s on its connection", async (_what, body) => {
-    const external = createExternal({}, () => new Promise((resolve) => setTimeout(() => resolve(true), 500)));
+    const external = createExternal(
+      {},
+      () => new Promise((resolve) => setTimeout(() => resolve(true), 3_000)),
+    );
     expect((await finish(`${body}\ntime.sleep(600)`, external)).outcome).toMatchObject(BROKEN);
     expect(external.handles.filter((handle) => !/^a+$/u.test(handle))).toEqual([]);
   });

@@ -227,7 +227,7 @@ describe("a flood costs the platform little", () => {
       executionId: "lagging",
       version,
       input: { body: Buffer.from("{}") },
-      timeoutSeconds: 20,
+      timeoutSeconds: 120,
       onLog: async (batch) => {
         lines.push(...batch);
         isFull ||= measureStored(lines) >= 1024 * 1024;

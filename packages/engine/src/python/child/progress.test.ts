@@ -44,7 +44,7 @@ describe.each(["auto", "spawn"] as const)("what a run reports, with the start mo
     ["calls sys.exit", "sys.exit(3)", "EXECUTION_ERROR", 20],
     ["ends at once", "os._exit(3)", "EXECUTION_ERROR", 20],
     ["is killed", "os.kill(os.getpid(), 9); os.abort()", "EXECUTION_ERROR", 20],
-    ["exceeds its time", "time.sleep(600)", "TIMEOUT", 1],
+    ["exceeds its time", "time.sleep(600)", "TIMEOUT", 4],
     ["returns what is not JSON", "return object()", "INVALID_RESULT", 20],
     ["takes too much memory", "return bytearray(1 << 40)", "OUT_OF_MEMORY", 20],
   ];

@@ -10,15 +10,20 @@ import { SILENT } from "../../testing/silent-logger.ts";
  */
 
 let fixture: Fixture;
+/** One that does not wait for a boot that is slow, or hangs. */
+let impatient: Fixture;
 const notes: { readonly fields: Record<string, unknown>; readonly message: string }[] = [];
 const note = (fields: Record<string, unknown>, message: string): void => void notes.push({ fields, message });
 beforeAll(async () => {
-  fixture = await createFixture({
-    times: { bootMs: 2000, exitMs: 300, confirmMs: 300 },
-    logger: { ...SILENT, info: note, warn: note, error: note },
-  });
+  const times = { exitMs: 300, confirmMs: 300 };
+  const logger = { ...SILENT, info: note, warn: note, error: note };
+  fixture = await createFixture({ times, logger });
+  impatient = await createFixture({ times: { ...times, bootMs: 2000 } });
 });
-afterAll(() => fixture.close());
+afterAll(async () => {
+  await fixture.close();
+  await impatient.close();
+});
 
 const SAY =
   "import json, os, sys, time\ndef say(**event): os.write(3, json.dumps(event).encode() + b'\\n')\n";
@@ -33,7 +38,7 @@ def run():
     print("running")
     time.sleep(600)
 `);
-    const run = fixture.start(version, { timeoutSeconds: 2 });
+    const run = fixture.start(version, { timeoutSeconds: 5 });
     await waitFor("it runs", () => run.lines.length > 0);
     process.kill(findZygote(version), "SIGUSR1");
     expect(await run.outcome).toMatchObject({ status: "FAILED", code: "TIMEOUT" });
@@ -42,22 +47,25 @@ def run():
 );
 
 test("a zygote that says it is ready and answers no more is ended: nobody waits for ever", async () => {
-  const version = fixture.createVersion(
+  const version = impatient.createVersion(
     `${SAY}say(event="ready", mode="fork")\ntime.sleep(600)\ndef run(): ...\n`,
   );
-  expect((await fixture.finish(version, { timeoutSeconds: 1 })).outcome).toMatchObject({
+  expect((await impatient.finish(version, { timeoutSeconds: 1 })).outcome).toMatchObject({
     status: "NOT_STARTED",
     scope: "version",
   });
 });
 
 test("a child that names another process is given no execution: whoever is not known has no limits", async () => {
-  const version = fixture.createVersion(`
+  const version = impatient.createVersion(`
 import sys
 sys.modules["service_runner.admission"].read_number = lambda: 1
 def run(): return 1
 `);
-  expect((await fixture.finish(version)).outcome).toMatchObject({ status: "NOT_STARTED", scope: "version" });
+  expect((await impatient.finish(version)).outcome).toMatchObject({
+    status: "NOT_STARTED",
+    scope: "version",
+  });
 });
 
 test("a zygote that says it cannot fork is ended, whether it leaves or not; what it repeats is not logged", async () => {
