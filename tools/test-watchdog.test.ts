@@ -29,8 +29,8 @@ async function count(source: string): Promise<string> {
   );
   await run([VITEST, "run", "--root", directory], {
     PLATFORM_TEST_REPORT: report,
-    PLATFORM_TEST_STUCK_SECONDS: "2",
-    PLATFORM_TEST_FILE_SECONDS: "8",
+    PLATFORM_TEST_STUCK_SECONDS: "4",
+    PLATFORM_TEST_FILE_SECONDS: "16",
   });
   return run([join(REPOSITORY, "tools/count-tests.ts"), report]);
 }

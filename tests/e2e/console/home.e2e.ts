@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
+import { goByKeys } from "./support/keyboard.ts";
 import { callIn, inviteMember } from "./support/people.ts";
 import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
@@ -46,9 +47,7 @@ test("the checklist of an empty organisation leads to the first call, and ticks 
   const ticked = (name: string) => step(name).getByLabel("Done").waitFor();
   const goHome = async () => {
     await page.locator("h1").click();
-    await page.keyboard.press("g");
-    await page.keyboard.press("h");
-    await page.getByRole("heading", { level: 1, name: "Beginning" }).waitFor();
+    await goByKeys(page, "h", "Beginning");
   };
   await page.getByText("0 of 6").waitFor();
   await step("Deploy a service").getByText("platform init my-solver").waitFor();

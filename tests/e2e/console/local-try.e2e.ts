@@ -125,7 +125,7 @@ test("what does not fit is refused at its field, and what is no JSON cannot be r
   await run(visit);
   await page.getByText("must be integer").waitFor();
   expect(await number.getAttribute("aria-invalid")).toBe("true");
-  expect(await number.evaluate((field) => field === document.activeElement)).toBe(true);
+  await expect.poll(() => number.evaluate((field) => field === document.activeElement)).toBe(true);
   await number.fill("7");
   await page.getByText("must be integer").waitFor({ state: "detached" });
   await page.getByText("JSON", { exact: true }).click();

@@ -230,6 +230,7 @@ test("a subscription has a page: it shows the URL of each version, changes its p
   await page.getByText("10 EUR a month + 0.0025 EUR an execution").waitFor();
   await page.getByText("0 of 1,000").waitFor();
   await page.getByText("the provider may read them").waitFor();
+  await dialog.waitFor({ state: "detached" });
   // A plan that is named again is changed to the terms that it has by then.
   await page.getByRole("button", { name: "Change", exact: true }).click();
   await dialog.getByRole("switch", { name: "The provider may read the logs" }).uncheck();

@@ -132,7 +132,8 @@ test("by keys alone one chooses a plan, makes an application, subscribes with it
   await page.keyboard.press("/");
   await awaitFocus(page.getByRole("searchbox", { name: "Search the marketplace" }));
   await page.keyboard.type("Sums by keys");
-  await page.getByText("1 service").waitFor();
+  await page.waitForURL(/[?&]q=/u);
+  await page.getByText(/^1 service\b/u).waitFor();
   await press("link", "Sums by keys");
   await awaitTitle("Sums by keys");
   await press("button", "Subscribe");

@@ -10,7 +10,7 @@ interface CopyButtonProps {
   readonly label?: string;
 }
 
-const SAID_MS = 1_500;
+const SAID_MS = 3_000;
 
 /** Copies a text. */
 export function CopyButton({ text, what, label }: CopyButtonProps) {

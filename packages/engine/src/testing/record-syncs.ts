@@ -1,8 +1,8 @@
 import { readlinkSync } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** For tests on Linux: the paths that this process fsyncs, in order, until `stop`; `onSync` runs before each. */
-export async function recordSyncs(onSync: (path: string) => void = () => undefined): Promise<{
+/** For tests on Linux: the paths that this process fsyncs, in order, until `stop`; `onSync` runs before each, which waits for it. */
+export async function recordSyncs(onSync: (path: string) => unknown = () => undefined): Promise<{
   readonly paths: string[];
   readonly stop: () => void;
 }> {
@@ -11,10 +11,10 @@ export async function recordSyncs(onSync: (path: string) => void = () => undefin
   await handle.close();
   const { sync } = prototype;
   const paths: string[] = [];
-  prototype.sync = function record() {
+  prototype.sync = async function record() {
     const path = readlinkSync(`/proc/self/fd/${this.fd}`);
     paths.push(path);
-    onSync(path);
+    await onSync(path);
     return sync.call(this);
   };
   return { paths, stop: () => void (prototype.sync = sync) };

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { PoolClient } from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { recordSyncs } from "@platform/engine/testing/record-syncs";
+import { waitUntil } from "@platform/engine/testing/wait-until";
 import { MAINTENANCE } from "../postgres/limits.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
@@ -72,14 +72,6 @@ async function expectLogin(): Promise<void> {
   expect(await count("platform_user")).toBe(1);
 }
 
-async function waitFor(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${condition.toString()}`);
-    await delay(10);
-  }
-}
-
 /** Holds up every insert into the table of users until `releaseUsers`. */
 async function blockUsers(): Promise<void> {
   // For as long as a process takes to start.
@@ -139,7 +131,7 @@ test.skipIf(process.getuid?.() === 0)("a folder that may not be written is refus
 test("a kill before the user is committed leaves no user, and the next start gives a login", async () => {
   await blockUsers();
   const killed = startMember();
-  await waitFor(isWritten);
+  await waitUntil(isWritten);
   killed.kill("SIGKILL");
   await once(killed, "close");
   await releaseUsers();
@@ -151,7 +143,7 @@ test("a kill before the user is committed leaves no user, and the next start giv
 test("what was committed before the file had its name is finished by the next start", async () => {
   await blockUsers();
   const failing = startMember();
-  await waitFor(isWritten);
+  await waitUntil(isWritten);
   // From here on the rename must fail, as if the process had ended before it.
   await mkdir(join(file, "in the way"), { recursive: true });
   await releaseUsers();
@@ -177,12 +169,8 @@ test.runIf(process.platform === "linux")(
   "the login is on the disk before its user is committed",
   async () => {
     const users: (number | undefined)[] = [];
-    const counting: Promise<void>[] = [];
-    const syncs = await recordSyncs(() =>
-      counting.push(count("platform_user").then((found) => void users.push(found))),
-    );
+    const syncs = await recordSyncs(async () => users.push(await count("platform_user")));
     await provide().finally(syncs.stop);
-    await Promise.all(counting);
     expect(syncs.paths).toEqual([`${file}.pending`, directory, directory]);
     expect(users[0]).toBe(0);
   },

@@ -46,15 +46,20 @@ test("who is unknown costs as much as who has a hash, of this release or an earl
   };
   await measure(null);
   const costs = { unknown: [] as number[], current: [] as number[], former: [] as number[] };
-  for (let round = 0; round < 5; round++) {
+  const compare = () => {
+    const least = Math.min(...costs.unknown);
+    return [costs.current, costs.former].map((others) => Math.min(...others) / least);
+  };
+  const isAlike = () => compare().every((ratio) => ratio > 0.67 && ratio < 1.5);
+  // What else this process and its processors do is in some measures, and in none of the least after enough of them.
+  for (let round = 0; round < 5 || (round < 60 && !isAlike()); round++) {
     costs.unknown.push(await measure(null));
     costs.current.push(await measure(current));
     costs.former.push(await measure(FORMER_HASH));
   }
-  const least = Math.min(...costs.unknown);
-  for (const others of [costs.current, costs.former]) {
-    expect(Math.min(...others) / least).toBeGreaterThan(0.67);
-    expect(Math.min(...others) / least).toBeLessThan(1.5);
+  for (const ratio of compare()) {
+    expect(ratio).toBeGreaterThan(0.67);
+    expect(ratio).toBeLessThan(1.5);
   }
 });
 

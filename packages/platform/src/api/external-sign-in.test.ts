@@ -153,14 +153,12 @@ test.each([
 
 test("one client brings back sixty answers at once, not more: the provider would limit all of the platform", async () => {
   const { cookie } = await start();
-  const codes: string[] = [];
-  for (let tries = 0; tries < 70; tries++) {
-    const headers = { ...PROOF, cookie, "x-forwarded-for": "203.0.113.9" };
-    const payload = { parameters: "code=x&state=x" };
-    codes.push((await send(open, "PUT", "/session/external", { headers, payload })).json().code);
-  }
-  expect(codes.slice(0, 60)).toEqual(Array.from({ length: 60 }, () => "INVALID_CREDENTIALS"));
-  expect(codes).toContain("RATE_LIMITED");
+  const headers = { ...PROOF, cookie, "x-forwarded-for": "203.0.113.9" };
+  const payload = { parameters: "code=x&state=x" };
+  const bring = async () => (await send(open, "PUT", "/session/external", { headers, payload })).json().code;
+  const codes: unknown[] = await Promise.all(Array.from({ length: 75 }, bring));
+  expect(new Set(codes)).toEqual(new Set(["INVALID_CREDENTIALS", "RATE_LIMITED"]));
+  expect(codes.filter((code) => code === "INVALID_CREDENTIALS").length).toBeGreaterThanOrEqual(60);
   expect((await signIn()).statusCode).toBe(200);
 });
 

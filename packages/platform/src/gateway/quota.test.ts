@@ -339,6 +339,6 @@ test("what was used stays counted where a host whose clock is behind makes the s
     await home.database.query({ text, values: [subscriptionId, id] });
   const { subscriptions } = instance.stores;
   await subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "two" });
-  expect(await start(client)).toEqual([201, "0", undefined]);
+  expect(await startAnew(client)).toEqual([201, "0", undefined]);
   expect(await start(client)).toEqual([429, "0", "QUOTA_EXCEEDED"]);
 });

@@ -31,9 +31,13 @@ function createProcess(...roles: readonly Role[]) {
     stopping: stopping.signal,
   });
   const app = createHttpServer({ logger: pino({ level: "silent" }), ...readiness });
+  /** Once more where the database was late: it has a second, and processors have pauses. */
   const ask = async () => {
-    const response = await app.inject({ method: "GET", url: "/readyz" });
-    return [response.statusCode, response.json<unknown>()] as const;
+    for (;;) {
+      const response = await app.inject({ method: "GET", url: "/readyz" });
+      if (!response.body.includes("The database does not answer"))
+        return [response.statusCode, response.json<unknown>()] as const;
+    }
   };
   return {
     readiness,

@@ -90,7 +90,7 @@ const untilSleeping = () => waitUntil(async () => (await findSleeping()).length 
 test("a repeatable statement survives the loss of its connection", async () => {
   const other = home.connect({ maxConnections: 1 });
   const running = other.query<{ answer: number }>({
-    text: "select 42 as answer, pg_sleep(1)",
+    text: "select 42 as answer, pg_sleep(4)",
     idempotent: true,
   });
   await untilSleeping();

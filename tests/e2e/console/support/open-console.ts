@@ -9,6 +9,7 @@ import type { Desk, World, WorldOptions } from "../../../support/world.ts";
 import { openProfile } from "./browser.ts";
 import type { ProfileOptions } from "./browser.ts";
 import { createPerson } from "./people.ts";
+import { waitForFrames } from "./settled.ts";
 import { findSharedPlatform } from "./shared-platform.ts";
 import { signUpWithToken } from "./sign-up.ts";
 
@@ -97,6 +98,8 @@ export async function openVisit(origin: string, options: ProfileOptions = {}): P
     open: async (path) => {
       await page.goto(path);
       await page.locator("h1").first().waitFor();
+      // Keys are listened to from what is painted on.
+      await waitForFrames(page);
     },
   };
 }
