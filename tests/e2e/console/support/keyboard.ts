@@ -14,7 +14,7 @@ interface Keys {
   readonly tabTo: (role: Role, name: string, by?: "Tab" | "Shift+Tab") => Promise<void>;
   /** Goes on by Tab, and presses a key there. */
   readonly press: (role: Role, name: string, key?: string) => Promise<void>;
-  /** Waits until something has the focus, without a key. */
+  /** Waits until something has the focus, without a key, and takes the next one. */
   readonly awaitFocus: (target: Locator) => Promise<void>;
   /** Waits until the page has this title, and the focus there: a page that has just been drawn takes it from what Tab has reached. */
   readonly awaitTitle: (name: string) => Promise<void>;
@@ -73,11 +73,12 @@ export function takeKeys(page: Page): Keys {
     },
     press: async (role, name, key = "Enter") => {
       await tabTo(role, name);
+      await expect.poll(() => page.locator(":focus").evaluate(isReady)).toBe(true);
       await page.keyboard.press(key);
     },
     awaitFocus: async (target) => {
       await target.waitFor();
-      await expect.poll(() => target.evaluate(isFocused)).toBe(true);
+      await expect.poll(() => target.evaluate(isReady)).toBe(true);
       await note();
     },
   };
@@ -86,6 +87,11 @@ export function takeKeys(page: Page): Keys {
 /** In the browser. */
 function isFocused(element: Element): boolean {
   return element === document.activeElement;
+}
+
+/** In the browser: whether it has the focus and takes keys, which a button that loads keeps and does not. */
+function isReady(element: Element): boolean {
+  return element === document.activeElement && !element.hasAttribute("data-loading");
 }
 
 /** Why one cannot see what has the focus; null: one can. Runs in the page. */
