@@ -268,7 +268,7 @@ test("an organisation that somebody is removed from while it is open is gone wit
   const dialog = guest.page.getByRole("dialog", { name: "New application" });
   await dialog.getByLabel("Name").fill("too late");
   // The page itself looks no more: what is pressed is the next look.
-  const looks = /\/api\/applications\?/u;
+  const looks = /\/api\/applications$/u;
   await guest.page.route(looks, (route) =>
     route.request().method() === "GET" ? undefined : route.continue(),
   );

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createCliHome, waitFor } from "./cli-process.ts";
@@ -39,8 +40,8 @@ export async function serveProject(
   const write = async (path: string, text: string | Uint8Array) => {
     const target = join(home.directory, "demo", path);
     await mkdir(dirname(target), { recursive: true });
-    // At once, as editors do: between a file's end and its new text the server may look at it.
-    const written = join(home.directory, "written");
+    // In one step: otherwise the server may read the file while it is empty.
+    const written = join(home.directory, `written-${randomUUID()}`);
     await writeFile(written, text);
     await rename(written, target);
   };

@@ -97,6 +97,8 @@ export async function read(store: ExecutionStore, { id, owner }: NewExecution): 
 
 /** Sweeps until the execution, which runs with a short lease, is no longer held by its worker. */
 export async function loseWorker(store: ExecutionStore, execution: NewExecution): Promise<void> {
+  const { status } = await read(store, execution);
+  if (status !== "RUNNING") throw new Error(`Its worker holds it no more: it is ${status}.`);
   await waitUntil(async () => {
     await store.sweep();
     return (await read(store, execution)).status !== "RUNNING";

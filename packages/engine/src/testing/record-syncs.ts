@@ -1,7 +1,7 @@
 import { readlinkSync } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** For tests on Linux: the paths that this process fsyncs, in order, until `stop`; `onSync` runs before each, which waits for it. */
+/** For tests on Linux: the paths that this process fsyncs, in order, until `stop`; `onSync` runs before each, and is waited for. */
 export async function recordSyncs(onSync: (path: string) => unknown = () => undefined): Promise<{
   readonly paths: string[];
   readonly stop: () => void;

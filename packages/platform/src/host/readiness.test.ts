@@ -33,9 +33,9 @@ function createProcess(...roles: readonly Role[]) {
   const app = createHttpServer({ logger: pino({ level: "silent" }), ...readiness });
   /** Once more where the database was late: it has a second, and processors have pauses. */
   const ask = async () => {
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       const response = await app.inject({ method: "GET", url: "/readyz" });
-      if (!response.body.includes("The database does not answer"))
+      if (tries === 20 || !response.body.includes("The database does not answer"))
         return [response.statusCode, response.json<unknown>()] as const;
     }
   };

@@ -157,7 +157,10 @@ async function live(handles: Handles): Promise<void> {
 
 function hear({ dispatch, family, zygote }: Handles, said: ZygoteEvent): void {
   if (said.event === "hello" && !Array.isArray(zygote)) family.open(zygote.processes.pid, said.pid);
-  dispatch({ type: "said", said, time: Date.now() });
+  const event = { type: "said", said, time: Date.now() } as const;
+  // What it printed before that came on another pipe: it is there, and is read in this round of the event loop.
+  if (said.event === "ready") setImmediate(() => dispatch(event));
+  else dispatch(event);
 }
 
 /** A child counts when its process is known and limited. Which one it is the child says; it may say so of a child of its zygote, once. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFixture, waitFor } from "../../testing/python-fixture.ts";
-import { findZygote } from "../../testing/find-zygote.ts";
+import { findZygote, findZygotes } from "../../testing/find-zygote.ts";
 import type { Fixture } from "../../testing/python-fixture.ts";
 import { redactSecrets } from "../redaction.ts";
 import { SILENT } from "../../testing/silent-logger.ts";
@@ -82,6 +82,18 @@ def run(): return 1
   expect(said.map(({ message }) => message)).toEqual([
     "each execution of this version starts a fresh interpreter",
   ]);
+});
+
+test("what is printed by the import is not taken for output of a zygote that is ready, also where both are read at once", async () => {
+  const version = fixture.createVersion("print('imported', flush=True)\ndef run(): return 1\n");
+  const run = fixture.start(version);
+  await waitFor("its zygote", () => findZygotes(version).length > 0);
+  // This process reads nothing while it boots.
+  const end = performance.now() + 3_000;
+  while (performance.now() < end);
+  expect((await run.outcome).status).toBe("SUCCEEDED");
+  expect(notes.filter(({ message }) => message === "output of a zygote")).toEqual([]);
+  await run.ended;
 });
 
 test("a traceback of any length is kept to a few lines for each execution that waits", async () => {

@@ -1,5 +1,5 @@
-import type { Claim, ClaimRequest } from "@platform/engine/store/execution-store";
-import { createExecution, finishAll } from "@platform/engine/testing/execution-fixtures";
+import type { Claim } from "@platform/engine/store/execution-store";
+import { PLENTY, createExecution, finishAll, request } from "@platform/engine/testing/execution-fixtures";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { expect, test } from "vitest";
 import type { TestStore } from "../../testing/test-store.ts";
@@ -9,26 +9,17 @@ import type { PostgresExecutionStore } from "./execution-store.ts";
 
 const FINISHED = 5000;
 
-const REQUEST: ClaimRequest = {
-  workerId: "worker",
-  sandboxLevel: "B" as const,
-  limit: 1000,
-  free: { cpu: 1e6, memory: 1e6 },
-  leaseSeconds: 60,
-  excludedVersionIds: [],
-};
-
 /** What the planner knows, which PostgreSQL counts by itself at a moment that nobody chooses. */
-test.each(["as it comes", "as it was while all waited", "as it was while all ran"])(
+test.each(["as they come", "as they were while all waited", "as they were while all ran"])(
   "no statement reads more than what it names, however many executions have finished: statistics %s",
   async (statistics) => {
     // Of its own: sessions say what they have read up to ten seconds later, or when they end.
     const own = await createTestStore();
     await Promise.all(Array.from({ length: FINISHED }, () => own.store.create(createExecution())));
-    if (statistics === "as it was while all waited") await analyze(own);
+    if (statistics === "as they were while all waited") await analyze(own);
     const claims = await claimAll(own.store);
     expect(claims).toHaveLength(FINISHED);
-    if (statistics === "as it was while all ran") await analyze(own);
+    if (statistics === "as they were while all ran") await analyze(own);
     await finishAll(own.store, claims);
     await own.store.close();
     await own.database.close();
@@ -53,7 +44,7 @@ async function analyze({ home }: TestStore): Promise<void> {
 async function claimAll(store: PostgresExecutionStore): Promise<readonly Claim[]> {
   const all: Claim[] = [];
   await waitUntil(async () => {
-    const { claims } = await store.claim(REQUEST);
+    const { claims } = await store.claim(request());
     all.push(...claims);
     return claims.length === 0;
   });
@@ -63,12 +54,12 @@ async function claimAll(store: PostgresExecutionStore): Promise<readonly Claim[]
 async function callEach(store: PostgresExecutionStore): Promise<void> {
   const execution = createExecution();
   await store.create(execution);
-  const [claim] = (await store.claim(REQUEST)).claims;
+  const [claim] = (await store.claim(request())).claims;
   if (claim === undefined) throw new Error("There was nothing to claim.");
   await store.renew("worker", [claim], 60);
   await store.appendLog(claim, [{ time: 0, severity: "INFO", message: "one" }]);
   await finishAll(store, [claim]);
-  store.onCreate?.((claimNew) => void claimNew(REQUEST));
+  store.onCreate?.((claimNew) => void claimNew(request()));
   await store.create(createExecution());
   const { id, owner } = execution;
   await store.find(id, owner.id);
@@ -82,7 +73,7 @@ async function callEach(store: PostgresExecutionStore): Promise<void> {
   await store.measureQueue();
   await store.report({
     workerId: "worker",
-    capacity: REQUEST.free,
+    capacity: PLENTY,
     free: { cpu: 0, memory: 0 },
     excludedVersionIds: [],
     reservedId: null,
