@@ -50,9 +50,11 @@ function disturb(change: (run: RunStatement) => RunStatement): Database {
   return { ...home.database, query: change(home.database.query) };
 }
 
-/** Without what is said when listening begins. */
-function hear(store: PostgresExecutionStore, listener: (event: StoreEvent) => void): void {
-  onTestFinished(store.subscribe((event) => event.type !== "reset" && listener(event)));
+/** Without what is said when listening begins, from which on other processes are heard: the promise. */
+function hear(store: PostgresExecutionStore, listener: (event: StoreEvent) => void): Promise<void> {
+  return new Promise((resolve) => {
+    onTestFinished(store.subscribe((event) => (event.type === "reset" ? resolve() : listener(event))));
+  });
 }
 
 const read = ({ id, owner }: NewExecution) => home.store.find(id, owner.id);
@@ -66,9 +68,9 @@ test("what finds an idle worker is created as claimed by it, in one statement th
     }),
   });
   const events: StoreEvent[] = [];
-  hear(store, (event) => events.push(event));
+  void hear(store, (event) => events.push(event));
   const others: StoreEvent[] = [];
-  hear(home.store, (event) => others.push(event));
+  await hear(home.store, (event) => others.push(event));
   const answers = createIdleWorker(store);
   const execution = createExecution();
   const record = await store.create(execution);
@@ -194,7 +196,7 @@ test("an execution that is created twice at once is claimed once", async () => {
 test("a start that is refused makes nobody look for what it has claimed", async () => {
   const answers = createIdleWorker(home.store);
   const events: StoreEvent[] = [];
-  hear(home.store, (event) => events.push(event));
+  void hear(home.store, (event) => events.push(event));
   const execution = createExecution();
   await home.home.database.query({
     text: "insert into quota (subscription_id, cap, month, used) values ($1, 1, date_trunc('month', now() at time zone 'UTC'), 1)",
@@ -213,7 +215,7 @@ test("what was claimed by a try whose answer was lost is handed out by the next 
   });
   const answers = createIdleWorker(store);
   const events: StoreEvent[] = [];
-  hear(store, (event) => events.push(event));
+  void hear(store, (event) => events.push(event));
   const execution = createExecution();
   expect(await store.create(execution)).toMatchObject({ status: "RUNNING" });
   expect(await answers[0]).toEqual({ claims: [], isDrained: false });
