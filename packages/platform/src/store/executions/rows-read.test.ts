@@ -1,5 +1,11 @@
 import type { Claim } from "@platform/engine/store/execution-store";
-import { PLENTY, createExecution, finishAll, request } from "@platform/engine/testing/execution-fixtures";
+import {
+  LONG_LEASE,
+  PLENTY,
+  createExecution,
+  finishAll,
+  request,
+} from "@platform/engine/testing/execution-fixtures";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { expect, test } from "vitest";
 import type { TestStore } from "../../testing/test-store.ts";
@@ -56,7 +62,7 @@ async function callEach(store: PostgresExecutionStore): Promise<void> {
   await store.create(execution);
   const [claim] = (await store.claim(request())).claims;
   if (claim === undefined) throw new Error("There was nothing to claim.");
-  await store.renew("worker", [claim], 60);
+  await store.renew("worker", [claim], LONG_LEASE);
   await store.appendLog(claim, [{ time: 0, severity: "INFO", message: "one" }]);
   await finishAll(store, [claim]);
   store.onCreate?.((claimNew) => void claimNew(request()));
