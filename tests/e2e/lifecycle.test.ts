@@ -119,6 +119,14 @@ describe("a platform process", () => {
     ).toBe(200);
   });
 
+  test("says what it has to say in lines of JSON, and no library says anything beside them", async () => {
+    world = await createWorld();
+    await world.platform.stop();
+    const lines = world.platform.readLog().trim().split("\n");
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines.filter((line) => !line.startsWith("{"))).toEqual([]);
+  });
+
   test("ends on SIGTERM, with its PostgreSQL, also where its data directory was removed", async () => {
     world = await createWorld();
     const { process: child } = world.platform;

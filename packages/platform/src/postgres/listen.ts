@@ -41,6 +41,8 @@ interface ListenerState {
   readonly channels: Map<string, Set<ChannelListener>>;
   readonly halt: AbortController;
   client: Client | null;
+  /** Ends with what was asked last. */
+  asked: Promise<unknown>;
   running: Promise<void> | null;
   /** All notifications of before this moment have been heard; monotonic. */
   heardAt: number;
@@ -55,6 +57,7 @@ export function createListener(config: ClientConfig, logger: Logger): Listener {
     channels: new Map(),
     halt: new AbortController(),
     client: null,
+    asked: Promise.resolve(),
     running: null,
     heardAt: -Infinity,
     looking: null,
@@ -96,7 +99,7 @@ async function hear(
   { channel, listener, isNew }: Listening,
 ): Promise<void> {
   try {
-    if (isNew) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    if (isNew) await ask(state, client, `listen ${client.escapeIdentifier(channel)}`);
     listener.onReset();
   } catch (error) {
     // The connection is broken; the loop connects again and listens on every channel.
@@ -121,6 +124,7 @@ async function keepConnected(state: ListenerState): Promise<void> {
 /** Connects, listens, and resolves when the connection is gone: true if there was one. */
 async function connectOnce(state: ListenerState): Promise<boolean> {
   const client = new Client({ ...state.config, query_timeout: PROBE_DEADLINE });
+  state.asked = Promise.resolve();
   const ended = new Promise<void>((resolve) => {
     client.once("end", resolve);
     client.on("error", () => resolve());
@@ -132,7 +136,7 @@ async function connectOnce(state: ListenerState): Promise<boolean> {
   try {
     await client.connect();
     for (const channel of state.channels.keys())
-      await client.query(`listen ${client.escapeIdentifier(channel)}`);
+      await ask(state, client, `listen ${client.escapeIdentifier(channel)}`);
     isConnected = true;
     state.client = client;
     state.heardAt = readMonotonic();
@@ -165,13 +169,20 @@ async function probe(state: ListenerState, client: Client): Promise<void> {
     await delay(SHORT_PROBE_INTERVAL, undefined, { signal, ref: false });
     if (state.looking === null && readMonotonic() - askedAt < PROBE_INTERVAL) continue;
     askedAt = readMonotonic();
-    const answered = await client.query("select 1").then(
+    const answered = await ask(state, client, "select 1").then(
       () => true,
       () => false,
     );
     if (!answered) return;
     state.heardAt = askedAt;
   }
+}
+
+/** One after the other: pg's own queue of queries goes with its next major version, and warns until then. */
+function ask(state: ListenerState, client: Client, query: string): Promise<unknown> {
+  const answer = state.asked.then(() => client.query(query));
+  state.asked = answer.catch(() => undefined);
+  return answer;
 }
 
 /** Tells those who want to know when it is not sure that notifications arrive. */
