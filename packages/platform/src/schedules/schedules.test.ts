@@ -8,6 +8,7 @@ import { createTestClient, createTestService, createTestUser } from "../testing/
 import type { TestClient, TestService, TestUser } from "../testing/fixtures.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
+import { readWait } from "../store/schedules/runs.ts";
 import { YEARLY, createSchedulingProcess } from "../testing/schedule-scene.ts";
 import type { SchedulingProcess } from "../testing/schedule-scene.ts";
 import { withClockStep } from "../testing/test-database.ts";
@@ -104,6 +105,15 @@ test("what is due starts a job of the service with the body, and is due again as
   );
   expect(JSON.parse(String(input?.body))).toEqual({ data: { n: 3 } });
   expect(await show(id)).toMatchObject({ enabled: true, nextAt: nextYear(), lastRun: made });
+});
+
+test("where nothing will be due nothing is waited for, otherwise until the first of what will", async () => {
+  const readWaitHere = () => readWait(scene.home.database);
+  expect(await readWaitHere()).toBeNull();
+  const id = await create();
+  expect(await readWaitHere()).toBeGreaterThan(0);
+  await makeDue(id, "1 minute");
+  expect(await readWaitHere()).toBe(0);
 });
 
 test("an occurrence for a subscription is an execution of its application", async () => {

@@ -44,8 +44,18 @@ const MOVE = `with pending as materialized (
       (select position from feed_mark where name = 'sequenced'))::float8 as head,
     (select count(*) from placed)::int as placed`;
 
+/** Where nothing is to be moved: a hundredth of the work, each second. Ordered, as only the index skips what was deleted. */
+const LOOK = `select position::float8 as head from feed_mark
+  where name = 'sequenced' and (select id from feed_new order by id limit 1) is null`;
+
 /** Moves all that is committed. Returns the last position. */
 export async function sequenceFeed(database: Database): Promise<number> {
+  const [still] = await database.query<{ readonly head: number }>({
+    name: "feed-look",
+    text: LOOK,
+    idempotent: true,
+  });
+  if (still !== undefined) return still.head;
   for (;;) {
     const [row] = await database.query<{ readonly moved: number; readonly head: number }>({
       name: "feed-sequence",

@@ -197,10 +197,11 @@ async function settleRefused(
 export async function readWait(database: Pick<Database, "query">): Promise<number | null> {
   const [row] = await database.query<{ wait: number | null }>({
     name: "schedule-wait",
-    text: `select greatest(0, ${selectMilliseconds("least(due, free)")} - ${selectMilliseconds("now()")}) as wait from (
-        select (select min(next_at) from schedule where next_at is not null) as due,
-          (select min(lease_until) from schedule_run where status = 'STARTING') as free
-      ) soonest`,
+    // "greatest" ignores a null, and would make it 0.
+    text: `select greatest(0, ${selectMilliseconds("at")} - ${selectMilliseconds("now()")}) as wait from (
+        select least((select min(next_at) from schedule where next_at is not null),
+          (select min(lease_until) from schedule_run where status = 'STARTING')) as at
+      ) soonest where at is not null`,
     idempotent: true,
   });
   return row?.wait ?? null;

@@ -22,6 +22,7 @@ export type FanOut = number | "nobody" | "elsewhere";
  */
 export async function fanOut(database: Database, describe: (change: Change) => Message): Promise<FanOut> {
   const [asked] = await database.query<{ isAsked: boolean }>({
+    name: "webhook-asked",
     // A webhook that is being made is told of what follows its commit.
     text: `with passed as (
         update webhook_mark set position = last.position from feed_mark last
