@@ -1,10 +1,11 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SECOND } from "@platform/engine/base/time";
+import { IS_FULL_LENGTH } from "@platform/engine/testing/full-length";
 import { findChromium } from "./tools/chromium.ts";
 import { LongestFirst } from "./tools/longest-first.ts";
 import { findS3Server } from "./tools/s3-server.ts";
-import { TestReport } from "./tools/test-report.ts";
+import { FULL, TestReport } from "./tools/test-report.ts";
 
 /**
  * Files that run at one time, of all projects: a file uses a processor for half of its time, and waits for processes in the rest.
@@ -27,11 +28,14 @@ const COMMON = {
 /** Projects that start platforms. */
 const WITH_PLATFORMS = { ...COMMON, globalSetup: ["tests/support/prepared-database.ts"] };
 
-const S3_STORIES = ["data-pools", "result-files", "retention"];
+const S3_STORIES = IS_FULL_LENGTH ? ["data-pools", "result-files", "retention"] : ["result-files"];
 
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    tags: [
+      { name: FULL, description: "A rarer or longer form of what others hold: `npm test` leaves it out." },
+    ],
     reporters: ["default", new TestReport()],
     projects: [
       {

@@ -22,12 +22,18 @@ const { files, errors, succeeded } = readReport(report);
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 const passed = sum(files.map((file) => file.passed));
 const skipped = sum(files.map((file) => file.skipped));
+const left = sum(files.map((file) => file.left));
 const failures = files.flatMap(listFailures);
 // What no test was there for may say once more that a file has failed.
 const isGood = succeeded && status === "0" && errors.length === 0;
 const failed = Math.max(failures.length, isGood ? 0 : 1);
 stdout.write(
-  [...describeTimes(), ...[...failures, ...errors].map((failure) => `failed: ${failure}`), ""].join("\n"),
+  [
+    ...describeTimes(),
+    ...describeLeft(),
+    ...[...failures, ...errors].map((failure) => `failed: ${failure}`),
+    "",
+  ].join("\n"),
 );
 stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
 exit(failed === 0 ? 0 : 1);
@@ -45,6 +51,10 @@ function describeTimes(): readonly string[] {
     .slice(0, LONGEST_SHOWN)
     .map((file) => `  ${toSeconds(readDuration(file))} s ${file.path} (${file.project})`);
   return [...folders, ...longest];
+}
+
+function describeLeft(): readonly string[] {
+  return left === 0 ? [] : [`${left} tests are for runs at full length (npm run test:full)`];
 }
 
 function listFailures({ path, failed, broken }: TestFile): readonly string[] {
@@ -98,8 +108,8 @@ function readReport(path: string): Read {
     const rest =
       what === "ended"
         ? told
-        : { ...told, passed: 0, skipped: 0, failed: [], broken: "has begun, and has not ended" };
-    found.set(key, { passed: 0, skipped: 0, failed: [], broken: null, ...rest, from, to: at });
+        : { ...told, passed: 0, skipped: 0, left: 0, failed: [], broken: "has begun, and has not ended" };
+    found.set(key, { passed: 0, skipped: 0, left: 0, failed: [], broken: null, ...rest, from, to: at });
   }
   return { files: [...found.values()], errors, succeeded };
 }

@@ -7,7 +7,11 @@ import { relative } from "node:path";
 import { env } from "node:process";
 import { stripVTControlCharacters } from "node:util";
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
+import { IS_FULL_LENGTH } from "@platform/engine/testing/full-length";
 import { REPOSITORY } from "./platform-process.ts";
+
+/** The tag of tests that are for runs at full length. */
+export const FULL = "full";
 
 /** Characters that are kept of the message of a failed test. */
 const MOST_SAID = 1_500;
@@ -33,6 +37,8 @@ export type ReportLine =
       readonly at: number;
       readonly passed: number;
       readonly skipped: number;
+      /** Left out by their tag (vitest.config.ts): they are for runs at full length. */
+      readonly left: number;
       readonly failed: readonly FailedTest[];
       /** Why the file itself failed, or a part of it: it could not be loaded, or a hook threw. Null: it did not. */
       readonly broken: string | null;
@@ -46,7 +52,12 @@ export class TestReport implements Reporter {
   }
 
   onTestModuleEnd(file: TestModule): void {
-    const tests = [...file.children.allTests()].map((test) => ({ name: test.fullName, ...test.result() }));
+    const tests = [...file.children.allTests()].map((test) => ({
+      name: test.fullName,
+      isLeft: !IS_FULL_LENGTH && test.tags.includes(FULL),
+      ...test.result(),
+    }));
+    const skipped = tests.filter(({ state }) => state === "skipped");
     const failed = tests
       .filter(({ state }) => state === "failed")
       .map(({ name, errors }) => ({ name, message: describe(errors ?? []) }));
@@ -55,7 +66,8 @@ export class TestReport implements Reporter {
       at: Date.now(),
       ...nameFile(file),
       passed: tests.filter(({ state }) => state === "passed").length,
-      skipped: tests.filter(({ state }) => state === "skipped").length,
+      skipped: skipped.filter(({ isLeft }) => !isLeft).length,
+      left: skipped.filter(({ isLeft }) => isLeft).length,
       failed,
       broken: describeOwn(file, failed.length > 0),
     });

@@ -92,7 +92,7 @@ test("of a run that is cut off, what has ended is counted, and what has not is n
 test("what no test was there for is named, as is a line that was cut off; a run that ended badly afterwards has failed", async () => {
   directory = await mkdtemp(join(REPOSITORY, ".cache", "watchdog-"));
   const report = join(directory, "report");
-  const file = { project: "unit", path: "tools/a.test.ts", skipped: 0, failed: [], broken: null };
+  const file = { project: "unit", path: "tools/a.test.ts", skipped: 0, left: 0, failed: [], broken: null };
   const passed = JSON.stringify({ ...file, what: "ended", at: 0, passed: 3 });
   const good = JSON.stringify({ what: "run", succeeded: true, errors: [] });
   const bad = JSON.stringify({ what: "run", succeeded: false, errors: ["nobody caught it"] });

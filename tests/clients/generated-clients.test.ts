@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSample } from "./sample.ts";
 import type { Sample } from "./sample.ts";
 import { install, installOrFail, runOk } from "./tools.ts";
+import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
 /** The largest document is given to the slowest generator in `npm run test:clients` alone. */
-const IS_FULL = env["PLATFORM_TEST_CLIENTS"] === "full";
 const programs = (name: string) => fileURLToPath(new URL(`programs/${name}`, import.meta.url));
 
 /** What every program prints: two executions, and the newest two of the list. */
@@ -135,7 +135,8 @@ describe("in strict TypeScript", () => {
     needJava(skip);
     const folder = await sample.createFolder("typescript-fetch");
     await generate(join(folder, "src/client"), sample.serviceDocument, "typescript-fetch");
-    if (IS_FULL) await generate(join(folder, "src/platform"), sample.platformDocument, "typescript-fetch");
+    if (IS_FULL_LENGTH)
+      await generate(join(folder, "src/platform"), sample.platformDocument, "typescript-fetch");
     await cp(programs("typescript-fetch.ts"), join(folder, "src/main.ts"));
     await compile(folder, "commonjs");
     expect(await use([execPath, join(folder, "dist/main.js")])).toEqual(SEEN);
@@ -173,7 +174,7 @@ describe("openapi-generator's Java client", () => {
   });
 
   test("of the platform API compiles", async ({ skip }) => {
-    skip(!IS_FULL, "It is left to npm run test:clients.");
+    skip(!IS_FULL_LENGTH, "It is left to npm run test:clients.");
     expect(await compileJava(needJava(skip), sample.platformDocument, null)).toContain("java-platform");
   });
 });

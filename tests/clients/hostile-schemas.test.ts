@@ -7,13 +7,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { env } from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../packages/platform/src/clients/create-client.ts";
 import { generateModels } from "../../packages/platform/src/clients/generate-models.ts";
 import { toPlainSchema } from "../../packages/platform/src/clients/plain-schema.ts";
 import { install, installOrFail, run, runOk } from "./tools.ts";
+import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
 const LOAD_MODELS = fileURLToPath(new URL("programs/LoadModels.java", import.meta.url));
 const JAVA = 'static { System.out.println("INJECTED"); }';
@@ -65,10 +65,9 @@ const ALL = [
 ] as const;
 
 /** `npm run test:clients` tries all; a thread for each of them and each language takes minutes. */
-const IS_FULL = env["PLATFORM_TEST_CLIENTS"] === "full";
-const PAYLOADS = IS_FULL ? ALL : ALL.filter((_, index) => index === 1 || index % 4 === 0);
+const PAYLOADS = IS_FULL_LENGTH ? ALL : ALL.filter((_, index) => index === 1 || index % 4 === 0);
 /** At full length the compiler of Java reads classes of all payloads at once. */
-const OPTIONS = IS_FULL ? { timeout: 20 * 60_000 } : {};
+const OPTIONS = IS_FULL_LENGTH ? { timeout: 20 * 60_000 } : {};
 
 function everywhere(text: string): Record<string, unknown> {
   return {

@@ -1,19 +1,18 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { env } from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request } from "../../tools/platform-client.ts";
 import { createSample } from "./sample.ts";
 import type { Sample } from "./sample.ts";
 import { installOrFail, runOk } from "./tools.ts";
+import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
 /** `npm run test:clients` sends ten times as many requests for each operation, and takes 11 minutes rather than one. */
-const IS_FULL = env["PLATFORM_TEST_CLIENTS"] === "full";
 /** Seconds after which no more requests are made; other files run beside this one. */
-const WITHIN = IS_FULL ? { service: 220, platform: 440 } : { service: 20, platform: 30 };
+const WITHIN = IS_FULL_LENGTH ? { service: 220, platform: 440 } : { service: 20, platform: 30 };
 const MINUTE = 60_000;
-const OPTIONS = IS_FULL ? { timeout: 20 * MINUTE } : {};
+const OPTIONS = IS_FULL_LENGTH ? { timeout: 20 * MINUTE } : {};
 const PASSED = /[1-9]\d+ generated, \d+ passed/;
 
 let sample: Sample;
@@ -32,7 +31,7 @@ async function explore(name: string, url: string, token: string, seconds: number
     await cp(fileURLToPath(new URL(file, import.meta.url)), join(folder, file));
   const command = [join(python, "bin/python"), join(python, "bin/schemathesis"), "run"];
   const flags = ["--header", `Authorization: Bearer ${token}`, "--max-time", String(seconds)];
-  if (IS_FULL) flags.push("--max-examples", "100");
+  if (IS_FULL_LENGTH) flags.push("--max-examples", "100");
   return await runOk([...command, url, ...flags], { cwd: folder });
 }
 
@@ -44,7 +43,7 @@ test("schemathesis finds nothing in the service API", OPTIONS, async () => {
   expect((await request("GET", endpoint, { token })).status).toBe(200);
 });
 
-test("schemathesis finds nothing in the platform API", OPTIONS, async () => {
+test("schemathesis finds nothing in the platform API", { ...OPTIONS, tags: "full" }, async () => {
   const token = sample.world.login.personalAccessToken;
   const url = `${sample.world.platform.apiUrl}/api`;
   const report = await explore("platform", `${url}/openapi.json`, token, WITHIN.platform);

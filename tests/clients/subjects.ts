@@ -10,6 +10,7 @@ import { startDriver } from "./drivers.ts";
 import type { Driver } from "./drivers.ts";
 import { openRelay } from "./relay.ts";
 import type { Relay } from "./relay.ts";
+import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
 /** Beyond the 30 seconds of one long poll. */
 const LONG_SECONDS = 32;
@@ -53,9 +54,7 @@ export const LANGUAGES: readonly { readonly name: string; readonly language: Cli
   { name: "Python", language: "python" },
   { name: "JavaScript", language: "javascript" },
   { name: "Java", language: "java" },
-  ...(env["PLATFORM_TEST_CLIENTS"] === "full"
-    ? [{ name: "JavaScript on Node.js 18", language: "javascript" as const }]
-    : []),
+  ...(IS_FULL_LENGTH ? [{ name: "JavaScript on Node.js 18", language: "javascript" as const }] : []),
 ];
 
 /** A client in a language, with an application of its own, behind a relay of its own. */

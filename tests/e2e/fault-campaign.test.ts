@@ -9,9 +9,9 @@ import { REPOSITORY } from "../../tools/platform-process.ts";
 import { withoutBucket } from "../support/s3-store.ts";
 
 const MINUTE = 60_000;
-const SCHEDULES = 20;
+const SCHEDULES = 10;
 /** Begins no more schedules after that: on a slow machine there are fewer. */
-const WITHIN_SECONDS = 40;
+const WITHIN_SECONDS = 20;
 
 test(
   "what clients see of a platform whose processes are killed, stopped, cut off and misled breaks no promise",

@@ -19,7 +19,7 @@ const SECOND = 1_000;
  */
 
 const SEED = Number(env["FUZZ_SEED"] ?? 20_261_122);
-const REQUESTS = Number(env["FUZZ_REQUESTS"] ?? 8_000);
+const REQUESTS = Number(env["FUZZ_REQUESTS"] ?? 4_000);
 const BATCH = 500;
 const CONNECTIONS = 4;
 const SLOW_MS = 1 * SECOND;

@@ -10,6 +10,7 @@ import { killPostgres } from "../support/postmaster.ts";
 import { createWorld } from "../support/world.ts";
 import type { Consumer, World } from "../support/world.ts";
 import type { PlatformProcess } from "../../tools/platform-process.ts";
+import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
 /*
  * SIGKILL while a result of 72 MB and a file of 24 MB are being stored, at points that do not pass by themselves:
@@ -277,7 +278,7 @@ async function startAgain(scene: Scene, role: string, former: PlatformProcess): 
 
 const STORES = [
   ...(ALL_IN_BUCKETS ? [] : [{ store: "on a disk", hasServer: false }]),
-  ...(HAS_S3_SERVER ? [{ store: "in a bucket", hasServer: true }] : []),
+  ...(HAS_S3_SERVER && (ALL_IN_BUCKETS || IS_FULL_LENGTH) ? [{ store: "in a bucket", hasServer: true }] : []),
 ];
 
 describe.each(STORES)("kill -9 while a result is being stored $store", ({ hasServer }) => {

@@ -162,32 +162,36 @@ describe("a platform process", () => {
     await expect.poll(async () => (await consumer.call("GET", "")).status).toBe(401);
   });
 
-  test("says that a rotation of the signing key retired none, as with another database, that no usage differs, and what is stored", async () => {
-    world = await createWorld({ role: "gateway" });
-    const rotation = await spawnPlatform({
-      dataDirectory: world.dataDirectory,
-      command: ["npm", "start", "--silent", "--", "rotate-signing-key"],
-    });
-    expect([await once(rotation.process, "close"), rotation.readLog()]).toEqual([
-      [0, null],
-      expect.stringContaining("no signing key was there to replace"),
-    ]);
-    const usage = {
-      "add-usage": "the usage that was missing was added",
-      "check-usage": "usage is what the executions that are still stored add up to",
-      storage: "nothing was changed",
-    };
-    for (const [command, text] of Object.entries(usage)) {
-      const ended = await spawnPlatform({
+  test(
+    "says that a rotation of the signing key retired none, as with another database, that no usage differs, and what is stored",
+    { tags: "full" },
+    async () => {
+      world = await createWorld({ role: "gateway" });
+      const rotation = await spawnPlatform({
         dataDirectory: world.dataDirectory,
-        command: ["npm", "start", "--silent", "--", command],
+        command: ["npm", "start", "--silent", "--", "rotate-signing-key"],
       });
-      expect([await once(ended.process, "close"), ended.readLog()]).toEqual([
+      expect([await once(rotation.process, "close"), rotation.readLog()]).toEqual([
         [0, null],
-        expect.stringContaining(text),
+        expect.stringContaining("no signing key was there to replace"),
       ]);
-    }
-  });
+      const usage = {
+        "add-usage": "the usage that was missing was added",
+        "check-usage": "usage is what the executions that are still stored add up to",
+        storage: "nothing was changed",
+      };
+      for (const [command, text] of Object.entries(usage)) {
+        const ended = await spawnPlatform({
+          dataDirectory: world.dataDirectory,
+          command: ["npm", "start", "--silent", "--", command],
+        });
+        expect([await once(ended.process, "close"), ended.readLog()]).toEqual([
+          [0, null],
+          expect.stringContaining(text),
+        ]);
+      }
+    },
+  );
 
   test("works on the server that DATABASE_URL names, beside others on it", async () => {
     world = await createWorld({ role: "gateway,control,builder" });

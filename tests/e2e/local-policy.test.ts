@@ -66,48 +66,52 @@ async function play({ start, read, cancel }: Service): Promise<readonly unknown[
   return ends;
 }
 
-test("a client sees the same of a policy on a platform as on the machine of its author", async () => {
-  world = await createWorld();
-  const { directory } = world;
-  const project = await world.createProject("ruled", PROGRAM);
-  await writeFile(join(directory, "policy.json"), JSON.stringify(POLICY));
-  const { serviceKey } = await world.deploy(project);
-  const set = await world.cli(directory, "services", "policy", "ruled", "--set", "policy.json");
-  expect(set.stdout).toContain("At once   2 of the service, 1 of one subscription");
-  const consumer = await world.subscribe(serviceKey);
-  const busy = "The device is busy.";
-  const hosted = await play({
-    start: async (body) => (await consumer.start(body)).body.id,
-    read: async (path) => (await consumer.call<Json>("GET", path)).body,
-    cancel: async (id) => await consumer.call("PUT", `${id}/cancel`),
-  });
-  expect(hosted).toEqual([
-    ["FAILED", "CANCELLED", []],
-    ["SUCCEEDED", undefined, []],
-    [
-      "SUCCEEDED",
-      undefined,
+test(
+  "a client sees the same of a policy on a platform as on the machine of its author",
+  { tags: "full" },
+  async () => {
+    world = await createWorld();
+    const { directory } = world;
+    const project = await world.createProject("ruled", PROGRAM);
+    await writeFile(join(directory, "policy.json"), JSON.stringify(POLICY));
+    const { serviceKey } = await world.deploy(project);
+    const set = await world.cli(directory, "services", "policy", "ruled", "--set", "policy.json");
+    expect(set.stdout).toContain("At once   2 of the service, 1 of one subscription");
+    const consumer = await world.subscribe(serviceKey);
+    const busy = "The device is busy.";
+    const hosted = await play({
+      start: async (body) => (await consumer.start(body)).body.id,
+      read: async (path) => (await consumer.call<Json>("GET", path)).body,
+      cancel: async (id) => await consumer.call("PUT", `${id}/cancel`),
+    });
+    expect(hosted).toEqual([
+      ["FAILED", "CANCELLED", []],
+      ["SUCCEEDED", undefined, []],
       [
-        [1, "BUSY", busy],
-        [2, undefined, undefined],
+        "SUCCEEDED",
+        undefined,
+        [
+          [1, "BUSY", busy],
+          [2, undefined, undefined],
+        ],
       ],
-    ],
-    [
-      "FAILED",
-      "BUSY",
       [
-        [1, "BUSY", busy],
-        [2, "BUSY", undefined],
+        "FAILED",
+        "BUSY",
+        [
+          [1, "BUSY", busy],
+          [2, "BUSY", undefined],
+        ],
       ],
-    ],
-  ]);
+    ]);
 
-  const server = await startLocalServer(project, "--policy", join(directory, "policy.json"));
-  local = server;
-  const served = await play({
-    start: async (body) => String((await server.start(body)).body["id"]),
-    read: async (path) => (await (await fetch(`${server.url}/${path}`)).json()) as Json,
-    cancel: async (id) => await fetch(`${server.url}/${id}/cancel`, { method: "PUT" }),
-  });
-  expect(served).toEqual(hosted);
-});
+    const server = await startLocalServer(project, "--policy", join(directory, "policy.json"));
+    local = server;
+    const served = await play({
+      start: async (body) => String((await server.start(body)).body["id"]),
+      read: async (path) => (await (await fetch(`${server.url}/${path}`)).json()) as Json,
+      cancel: async (id) => await fetch(`${server.url}/${id}/cancel`, { method: "PUT" }),
+    });
+    expect(served).toEqual(hosted);
+  },
+);

@@ -50,7 +50,7 @@ describe.skipIf(programs === "")("on a PostgreSQL of the operator's own, of an o
     expect(existsSync(join(world.dataDirectory, "postgres"))).toBe(false);
   });
 
-  test("the execution store keeps every promise of its conformance suite", async () => {
+  test("the execution store keeps every promise of its conformance suite", { tags: "full" }, async () => {
     const server = await start(5432);
     const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("VITEST")));
     const { stdout } = await promisify(execFile)(

@@ -68,16 +68,20 @@ test("services that each wait for a quantum job all end, although they hold all 
   await expectAllEnd(world, ids);
 });
 
-test("without capacity for backends they wait for each other, until a worker comes that has some", async () => {
-  const { world, ids } = await startServices("--backend-cpu", "0");
-  const held = ["PENDING", "PENDING", "PENDING", "PENDING", "RUNNING", "RUNNING", "RUNNING", "RUNNING"];
-  await expect.poll(() => listJobs(world)).toEqual(["PENDING", "PENDING", "PENDING", "PENDING"]);
-  // As long as all eight took in the other test, and no state has changed.
-  const { platform, login } = world;
-  const token = login.personalAccessToken;
-  await request("GET", `${platform.apiUrl}/api/jobs/${ids[0]}`, { token, headers: { prefer: "wait=5" } });
-  expect(await readStates(world, ids)).toEqual(held);
-  // Too small for any of the services.
-  await world.start({ role: "worker", flags: ["--worker-cpu", "0.25", "--backend-cpu", "0.25"] });
-  await expectAllEnd(world, ids);
-});
+test(
+  "without capacity for backends they wait for each other, until a worker comes that has some",
+  { tags: "full" },
+  async () => {
+    const { world, ids } = await startServices("--backend-cpu", "0");
+    const held = ["PENDING", "PENDING", "PENDING", "PENDING", "RUNNING", "RUNNING", "RUNNING", "RUNNING"];
+    await expect.poll(() => listJobs(world)).toEqual(["PENDING", "PENDING", "PENDING", "PENDING"]);
+    // As long as all eight took in the other test, and no state has changed.
+    const { platform, login } = world;
+    const token = login.personalAccessToken;
+    await request("GET", `${platform.apiUrl}/api/jobs/${ids[0]}`, { token, headers: { prefer: "wait=5" } });
+    expect(await readStates(world, ids)).toEqual(held);
+    // Too small for any of the services.
+    await world.start({ role: "worker", flags: ["--worker-cpu", "0.25", "--backend-cpu", "0.25"] });
+    await expectAllEnd(world, ids);
+  },
+);

@@ -144,47 +144,51 @@ test("jobs of a run that is cancelled are cancelled, those that it has detached 
     .toEqual(new Set(["CANCELLED", "COMPLETED"]));
 });
 
-test("a platform that is killed after the start of a job has it, with its result, when it is there again", async () => {
-  const own = await createWorld();
-  let { platform } = own;
-  const token = own.login.personalAccessToken;
-  const ask = async (method: string, path: string, json?: unknown) =>
-    await request<Body>(method, `${platform.apiUrl}/quantum${path}`, {
-      token,
-      headers: { prefer: "wait=20" },
-      ...(json === undefined ? {} : { json }),
-    });
-  try {
-    await own.deploy(
-      await own.createProject("echo", ECHO_PROGRAM, { "platform.json": echoProject("echo", "sim.echo") }),
-    );
-    // None of the first ends before the kill, and of the last none has begun.
-    const starts = Array.from(
-      { length: 8 },
-      async () =>
-        await request<Body>("POST", `${platform.apiUrl}/quantum/jobs`, {
-          token,
-          json: { ...JOB, input: { seconds: 6 } },
-        }),
-    );
-    const ids = (await Promise.all(starts)).map(({ body }) => String(body["id"]));
-    // Some have begun by then, and will be lost.
-    await expect
-      .poll(async () => (await ask("GET", "/jobs?status=RUNNING")).body["total_elements"])
-      .toBeGreaterThan(0);
-    await platform.kill();
-    platform = await own.start({ flags: ["--lease-seconds", "8"] });
-    const ends = new Set<string>();
-    for (const id of ids) {
+test(
+  "a platform that is killed after the start of a job has it, with its result, when it is there again",
+  { tags: "full" },
+  async () => {
+    const own = await createWorld();
+    let { platform } = own;
+    const token = own.login.personalAccessToken;
+    const ask = async (method: string, path: string, json?: unknown) =>
+      await request<Body>(method, `${platform.apiUrl}/quantum${path}`, {
+        token,
+        headers: { prefer: "wait=20" },
+        ...(json === undefined ? {} : { json }),
+      });
+    try {
+      await own.deploy(
+        await own.createProject("echo", ECHO_PROGRAM, { "platform.json": echoProject("echo", "sim.echo") }),
+      );
+      // None of the first ends before the kill, and of the last none has begun.
+      const starts = Array.from(
+        { length: 8 },
+        async () =>
+          await request<Body>("POST", `${platform.apiUrl}/quantum/jobs`, {
+            token,
+            json: { ...JOB, input: { seconds: 6 } },
+          }),
+      );
+      const ids = (await Promise.all(starts)).map(({ body }) => String(body["id"]));
+      // Some have begun by then, and will be lost.
       await expect
-        .poll(async () => (await ask("GET", `/jobs/${id}`)).body["status"])
-        .toMatch(/^(?:COMPLETED|FAILED)$/u);
-      const { body } = await ask("GET", `/jobs/${id}`);
-      const code = (body["error"] as { readonly code?: string } | null)?.code ?? "none";
-      ends.add(`${String(body["status"])} ${code}`);
+        .poll(async () => (await ask("GET", "/jobs?status=RUNNING")).body["total_elements"])
+        .toBeGreaterThan(0);
+      await platform.kill();
+      platform = await own.start({ flags: ["--lease-seconds", "8"] });
+      const ends = new Set<string>();
+      for (const id of ids) {
+        await expect
+          .poll(async () => (await ask("GET", `/jobs/${id}`)).body["status"])
+          .toMatch(/^(?:COMPLETED|FAILED)$/u);
+        const { body } = await ask("GET", `/jobs/${id}`);
+        const code = (body["error"] as { readonly code?: string } | null)?.code ?? "none";
+        ends.add(`${String(body["status"])} ${code}`);
+      }
+      expect([...ends].toSorted()).toEqual(["COMPLETED none", "FAILED WORKER_LOST"]);
+    } finally {
+      await own.close();
     }
-    expect([...ends].toSorted()).toEqual(["COMPLETED none", "FAILED WORKER_LOST"]);
-  } finally {
-    await own.close();
-  }
-});
+  },
+);

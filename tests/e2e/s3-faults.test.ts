@@ -96,27 +96,31 @@ describe.runIf(HAS_S3_SERVER)("a platform whose bucket fails", () => {
     await expect(answer.text()).rejects.toThrow("terminated");
   });
 
-  test("says so while it is away, runs what needs nothing of it, and the rest when it is back", async () => {
-    const file = await store(createContent());
-    // It was looked at, and is known to be a JSON object.
-    await run(refer(file));
-    server.proxy.set("refuse");
-    await forget(file);
-    await expect
-      .poll(readReadiness, WITHIN)
-      .toMatchObject({ status: "degraded", faults: [{ part: "objects", code: "OBJECTS_UNAVAILABLE" }] });
-    const refused = await putFile(world, pool, "other.json", createContent());
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
-    const other = await world.deploy(await world.createProject("other", PROGRAM)).catch(() => null);
-    expect(other).toBeNull();
-    const waiting = await startJob(world, serviceKey, refer(file));
-    await expect.poll(() => worker.readLog(), WITHIN).toContain("could not start a version");
-    const byValue = await startJob(world, serviceKey, { data: { cities: [1] }, params: {} });
-    server.proxy.set("none");
-    expect(await finishJob(world, waiting)).toMatchObject({ result: { cities: CITIES } });
-    expect(await finishJob(world, byValue)).toMatchObject({ result: { cities: 1 } });
-    await expect.poll(readReadiness, WITHIN).toMatchObject({ status: "ready" });
-  });
+  test(
+    "says so while it is away, runs what needs nothing of it, and the rest when it is back",
+    { tags: "full" },
+    async () => {
+      const file = await store(createContent());
+      // It was looked at, and is known to be a JSON object.
+      await run(refer(file));
+      server.proxy.set("refuse");
+      await forget(file);
+      await expect
+        .poll(readReadiness, WITHIN)
+        .toMatchObject({ status: "degraded", faults: [{ part: "objects", code: "OBJECTS_UNAVAILABLE" }] });
+      const refused = await putFile(world, pool, "other.json", createContent());
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
+      const other = await world.deploy(await world.createProject("other", PROGRAM)).catch(() => null);
+      expect(other).toBeNull();
+      const waiting = await startJob(world, serviceKey, refer(file));
+      await expect.poll(() => worker.readLog(), WITHIN).toContain("could not start a version");
+      const byValue = await startJob(world, serviceKey, { data: { cities: [1] }, params: {} });
+      server.proxy.set("none");
+      expect(await finishJob(world, waiting)).toMatchObject({ result: { cities: CITIES } });
+      expect(await finishJob(world, byValue)).toMatchObject({ result: { cities: 1 } });
+      await expect.poll(readReadiness, WITHIN).toMatchObject({ status: "ready" });
+    },
+  );
 
   test("keeps nothing of an upload whose process was killed on the way to the bucket", async () => {
     const other = await world.start({ role: "control", environment });
@@ -141,24 +145,28 @@ describe.runIf(HAS_S3_SERVER)("a platform whose bucket fails", () => {
     await expectWholeObjects(server.folderOf("objects"));
   });
 
-  test("keeps nothing of a download whose worker was killed, whose execution had not begun and is run by the next", async () => {
-    const file = await store(createContent());
-    await run(refer(file));
-    await forget(file);
-    const listIncoming = () => readdir(join(cacheFolder(), "incoming"));
-    server.proxy.set({ stopAnswerAt: 100_000 });
-    const job = await startJob(world, serviceKey, refer(file));
-    await expect.poll(() => server.proxy.countBroken(), WITHIN).toBeGreaterThan(0);
-    const begun = await listIncoming();
-    await worker.kill();
-    server.proxy.set("none");
-    worker = await startWorker();
-    expect(await finishJob(world, job)).toMatchObject({ result: { cities: CITIES } });
-    // That of the process that takes requests is left.
-    const left = (await listIncoming()).filter((name) => begun.includes(name));
-    expect([begun.length, left.length]).toEqual([2, 1]);
-    await expectWholeObjects(cacheFolder());
-  });
+  test(
+    "keeps nothing of a download whose worker was killed, whose execution had not begun and is run by the next",
+    { tags: "full" },
+    async () => {
+      const file = await store(createContent());
+      await run(refer(file));
+      await forget(file);
+      const listIncoming = () => readdir(join(cacheFolder(), "incoming"));
+      server.proxy.set({ stopAnswerAt: 100_000 });
+      const job = await startJob(world, serviceKey, refer(file));
+      await expect.poll(() => server.proxy.countBroken(), WITHIN).toBeGreaterThan(0);
+      const begun = await listIncoming();
+      await worker.kill();
+      server.proxy.set("none");
+      worker = await startWorker();
+      expect(await finishJob(world, job)).toMatchObject({ result: { cities: CITIES } });
+      // That of the process that takes requests is left.
+      const left = (await listIncoming()).filter((name) => begun.includes(name));
+      expect([begun.length, left.length]).toEqual([2, 1]);
+      await expectWholeObjects(cacheFolder());
+    },
+  );
 });
 
 /** A JSON object of more than a megabyte, a new one each time. */

@@ -1,11 +1,11 @@
 /** The adapters of vendors against what their libraries have for tests: fake devices in the process. No key, no network but the package index's. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { env } from "node:process";
 import { describe, expect, test } from "vitest";
 import { REPOSITORY } from "../../tools/platform-process.ts";
 import { SDK, findPython, runPytest } from "./pytest.ts";
 import type { Outcome } from "./pytest.ts";
+import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
 /** Each has an environment of its own, of several hundred MB: those that are `false` are for the long run alone, `npm run test:quantum`. */
 const ADAPTERS = { ibm: true, aqt: false, iqm: false, "braket-qpu": false } as const;
@@ -14,11 +14,10 @@ const LEFT_OUT: Outcome = {
   status: "skipped",
   text: "They are left to npm run test:quantum.",
 };
-const IS_FULL = env["PLATFORM_TEST_QUANTUM"] === "full";
 
 for (const [name, isQuick] of Object.entries(ADAPTERS)) {
   const requirements = join(SDK, `tests/adapters/requirements-${name}.txt`);
-  const outcomes = isQuick || IS_FULL ? await collect(name, requirements) : [LEFT_OUT];
+  const outcomes = isQuick || IS_FULL_LENGTH ? await collect(name, requirements) : [LEFT_OUT];
   describe(`the adapter ${name}`, () => {
     test.for(outcomes)("$name", ({ status, text }, { skip }) => {
       skip(status === "skipped", text);

@@ -21,12 +21,12 @@ import { PUBLISHED } from "./published-sdks.ts";
 import { ANNEALING, COIN_TOSS, RANDOM_NUMBER, deploySample } from "./samples.ts";
 import { OLDER, deployVariant } from "./variant.ts";
 import { findZygotes } from "./zygotes.ts";
+import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
 const MINUTE = 60_000;
 const BACKENDS = join(REPOSITORY, "backends");
-const IS_FULL = env["PLATFORM_TEST_QUANTUM"] === "full";
 const SEED = Number(env["PLATFORM_TEST_SEED"] ?? 7);
-const MUTATIONS = IS_FULL ? 4_000 : 150;
+const MUTATIONS = IS_FULL_LENGTH ? 4_000 : 60;
 /** 400 MB of packages are downloaded and installed. */
 const INSTALLS = { timeout: 15 * MINUTE };
 const BELL =
@@ -110,7 +110,7 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
     ["2.3 (PennyLane)", PENNYLANE],
     ["newest (Braket)", BRAKET],
   ] as const;
-  const clients = [["newest"], ...(IS_FULL ? others : [])] as const;
+  const clients = [["newest"], ...(IS_FULL_LENGTH ? others : [])] as const;
   const tries = clients.flatMap(([qiskit, pins]) => acceptance.map((file) => ({ qiskit, pins, file })));
   test.for(tries)(
     "the SDK on a platform, with the $qiskit Qiskit: $file",
@@ -129,7 +129,7 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
 
   test(
     "the wheel installs into an empty environment, and the first lines of its page run",
-    INSTALLS,
+    { ...INSTALLS, tags: "full" },
     async () => {
       const output = join(world.directory, "wheel");
       await runOk(["node", join(REPOSITORY, "tools/build-clients.ts"), "--output", output, "quantum"]);
@@ -220,7 +220,7 @@ describe.skipIf(missing !== null)("a platform with bundled backends", () => {
       expect(there).toBe(here);
     });
 
-    test.for(IS_FULL ? PUBLISHED : [])("$name", INSTALLS, async ({ run, expected }, { skip }) => {
+    test.for(IS_FULL_LENGTH ? PUBLISHED : [])("$name", INSTALLS, async ({ run, expected }, { skip }) => {
       const answer = await run(world);
       skip("reason" in answer, "reason" in answer ? answer.reason : "");
       expect(answer).toEqual({ said: expected });

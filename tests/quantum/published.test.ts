@@ -99,7 +99,7 @@ describe.skipIf(missing !== null)("planqk-quantum", () => {
 
   test(
     "a coin toss that is written for it is a service without a change, and quick once it is warm",
-    INSTALLS,
+    { ...INSTALLS, tags: "full" },
     async () => {
       const program = await readFile(join(HERE, "published/coin_toss.py"), "utf8");
       const needs = { resources: { cpu: 0.5, memory: 1 } };

@@ -1,13 +1,13 @@
 /** The tests of the quantum SDK and of the bundled backends that need no platform (`sdk/python/tests`): each is a test here. */
-import { env } from "node:process";
 import { describe, expect, test } from "vitest";
 import { BRAKET, OLDEST, PENNYLANE, findPython, runPytest } from "./pytest.ts";
 import type { Outcome } from "./pytest.ts";
+import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
 /** Others than the newest Qiskit are for the long run alone: `npm run test:quantum`. */
 const ENVIRONMENTS = {
   "the newest Qiskit": undefined,
-  ...(env["PLATFORM_TEST_QUANTUM"] === "full"
+  ...(IS_FULL_LENGTH
     ? {
         "the oldest Qiskit": OLDEST,
         "Qiskit 2.3, with PennyLane": PENNYLANE,

@@ -55,24 +55,28 @@ test("a session that is ended from another browser is thrown out by itself, with
   expect(complaints).toEqual([]);
 });
 
-test("the user's new name is shown at once, and the console is found by keys alone", async () => {
-  const { page, open, complaints } = await world.visit();
-  await open("/account");
-  await page.getByRole("button", { name: "Rename" }).click();
-  await page.getByRole("dialog").getByLabel("Name").fill("Ada of the story");
-  await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "Account of Ada of the story" }).waitFor();
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+test(
+  "the user's new name is shown at once, and the console is found by keys alone",
+  { tags: "full" },
+  async () => {
+    const { page, open, complaints } = await world.visit();
+    await open("/account");
+    await page.getByRole("button", { name: "Rename" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("Ada of the story");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Account of Ada of the story" }).waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
 
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Find a page" }).fill("applic");
-  await page.keyboard.press("Enter");
-  await page.getByRole("heading", { level: 1, name: "Applications" }).waitFor();
-  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
-  await page.keyboard.press("g");
-  await page.keyboard.press("h");
-  await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/o\/[a-z0-9-]+$/u);
-  await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keys" }).waitFor();
-  expect(complaints).toEqual([]);
-});
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Find a page" }).fill("applic");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Applications" }).waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/o\/[a-z0-9-]+$/u);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    expect(complaints).toEqual([]);
+  },
+);

@@ -291,94 +291,108 @@ test("a subscription is tried as its application: result and log are beside the 
   expect(complaints.filter((text) => !/status of 4(?:00|29)/u.test(text))).toEqual([]);
 });
 
-test("the input of what a subscription has started is begun with, that of others is not, and a paused subscription says why it starts nothing", async () => {
-  const { id, slug } = await world.createOrganisation("Trying again");
-  const start = async (name: string) => {
-    const { id: sid, applicationId } = await subscribe(id, name, "freely");
-    const body = { data: { [name]: 12 } };
-    const path = `/subscriptions/${sid}/executions`;
-    const { id: started } = await call<{ id: string }>(id, "POST", path, body);
-    return { sid, path: `/o/${slug}/applications/${applicationId}/subscriptions/${sid}`, started };
-  };
-  const [one, other] = [await start("one"), await start("other")];
-  const { page, open, complaints } = await world.visit();
-  await open(`/o/${slug}/executions/${one.started}?tab=input`);
-  await page.getByRole("link", { name: "Edit and run" }).click();
-  await page.getByRole("heading", { level: 1, name: "Try adding" }).waitFor();
-  await page.getByText("It begins with the input of").waitFor();
-  expect(await readJson(page, "data")).toEqual({ one: 12 });
-  await page.getByRole("button", { name: "Example again" }).click();
-  expect(await readJson(page, "data")).toEqual({ a: 1, b: 2 });
-  await open(`${one.path}/try?from=${other.started}`);
-  await page.getByText("It was not started here. The form begins with the example.").waitFor();
-  expect(await readJson(page, "data")).toEqual({ a: 1, b: 2 });
+test(
+  "the input of what a subscription has started is begun with, that of others is not, and a paused subscription says why it starts nothing",
+  { tags: "full" },
+  async () => {
+    const { id, slug } = await world.createOrganisation("Trying again");
+    const start = async (name: string) => {
+      const { id: sid, applicationId } = await subscribe(id, name, "freely");
+      const body = { data: { [name]: 12 } };
+      const path = `/subscriptions/${sid}/executions`;
+      const { id: started } = await call<{ id: string }>(id, "POST", path, body);
+      return { sid, path: `/o/${slug}/applications/${applicationId}/subscriptions/${sid}`, started };
+    };
+    const [one, other] = [await start("one"), await start("other")];
+    const { page, open, complaints } = await world.visit();
+    await open(`/o/${slug}/executions/${one.started}?tab=input`);
+    await page.getByRole("link", { name: "Edit and run" }).click();
+    await page.getByRole("heading", { level: 1, name: "Try adding" }).waitFor();
+    await page.getByText("It begins with the input of").waitFor();
+    expect(await readJson(page, "data")).toEqual({ one: 12 });
+    await page.getByRole("button", { name: "Example again" }).click();
+    expect(await readJson(page, "data")).toEqual({ a: 1, b: 2 });
+    await open(`${one.path}/try?from=${other.started}`);
+    await page.getByText("It was not started here. The form begins with the example.").waitFor();
+    expect(await readJson(page, "data")).toEqual({ a: 1, b: 2 });
 
-  await open(one.path);
-  await page.getByRole("button", { name: "Pause" }).click();
-  await page.getByRole("button", { name: "Resume" }).waitFor();
-  await page.getByRole("link", { name: "Try it" }).click();
-  await page.getByRole("heading", { level: 1, name: "Try adding" }).waitFor();
-  await page.getByText("The subscription is paused", { exact: true }).waitFor();
-  const run = page.getByRole("button", { name: "Run", exact: true });
-  expect(await run.getAttribute("aria-disabled")).toBe("true");
-  await run.hover();
-  await page.getByRole("tooltip").getByText("starts are refused until it is resumed").waitFor();
-  expect(complaints).toEqual([]);
+    await open(one.path);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Resume" }).waitFor();
+    await page.getByRole("link", { name: "Try it" }).click();
+    await page.getByRole("heading", { level: 1, name: "Try adding" }).waitFor();
+    await page.getByText("The subscription is paused", { exact: true }).waitFor();
+    const run = page.getByRole("button", { name: "Run", exact: true });
+    expect(await run.getAttribute("aria-disabled")).toBe("true");
+    await run.hover();
+    await page.getByRole("tooltip").getByText("starts are refused until it is resumed").waitFor();
+    expect(complaints).toEqual([]);
 
-  // Paused by somebody else, while it is tried.
-  await open(`${other.path}/try`);
-  await expect.poll(() => readJson(page, "data")).toEqual({ a: 1, b: 2 });
-  // The page itself looks no more: what is pressed is the next look.
-  await page.route(new RegExp(`/api/subscriptions/${other.sid}$`, "u"), (route) =>
-    route.request().method() === "GET" ? undefined : route.continue(),
-  );
-  await call(id, "PUT", `/subscriptions/${other.sid}`, { status: "PAUSED" });
-  await run.click();
-  await page.getByRole("alert").getByText("The subscription starts nothing now").waitFor();
-});
+    // Paused by somebody else, while it is tried.
+    await open(`${other.path}/try`);
+    await expect.poll(() => readJson(page, "data")).toEqual({ a: 1, b: 2 });
+    // The page itself looks no more: what is pressed is the next look.
+    await page.route(new RegExp(`/api/subscriptions/${other.sid}$`, "u"), (route) =>
+      route.request().method() === "GET" ? undefined : route.continue(),
+    );
+    await call(id, "PUT", `/subscriptions/${other.sid}`, { status: "PAUSED" });
+    await run.click();
+    await page.getByRole("alert").getByText("The subscription starts nothing now").waitFor();
+  },
+);
 
-test("the empty lists of a new application have the commands that fill them, whole on a narrow screen, and no page names it for a subscription of another one", async () => {
-  const { slug, id } = await world.createOrganisation("Empty");
-  const create = (name: string) => call<{ id: string }>(id, "POST", "/applications", { name });
-  const [own, other] = [await create("own"), await create("other")];
-  const { page, open, complaints } = await world.visit({ width: WIDTHS.narrow });
-  const path = `/o/${slug}/applications/${own.id}`;
-  for (const [tab, command] of [
-    ["subscriptions", `platform subscribe SERVICE ${own.id}`],
-    ["keys", `platform keys create ${own.id}`],
-    ["webhooks", `platform webhooks create ${own.id} URL`],
-  ] as const) {
-    await open(`${path}?tab=${tab}`);
-    await page.getByText(command, { exact: true }).waitFor();
-    expect(await findCutText(page)).toEqual([]);
-  }
-  expect(complaints).toEqual([]);
-  const { id: subscription } = await call<{ id: string }>(id, "POST", "/subscriptions", {
-    applicationId: other.id,
-    serviceKey,
-    planId: "freely",
-  });
-  await open(`/o/${slug}/applications/${other.id}/subscriptions/${subscription}`);
-  await page.getByRole("heading", { level: 1, name: "adding for other" }).waitFor();
-  for (const more of ["", "/try"]) {
-    await open(`${path}/subscriptions/${subscription}${more}`);
-    await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
-  }
-});
+test(
+  "the empty lists of a new application have the commands that fill them, whole on a narrow screen, and no page names it for a subscription of another one",
+  { tags: "full" },
+  async () => {
+    const { slug, id } = await world.createOrganisation("Empty");
+    const create = (name: string) => call<{ id: string }>(id, "POST", "/applications", { name });
+    const [own, other] = [await create("own"), await create("other")];
+    const { page, open, complaints } = await world.visit({ width: WIDTHS.narrow });
+    const path = `/o/${slug}/applications/${own.id}`;
+    for (const [tab, command] of [
+      ["subscriptions", `platform subscribe SERVICE ${own.id}`],
+      ["keys", `platform keys create ${own.id}`],
+      ["webhooks", `platform webhooks create ${own.id} URL`],
+    ] as const) {
+      await open(`${path}?tab=${tab}`);
+      await page.getByText(command, { exact: true }).waitFor();
+      expect(await findCutText(page)).toEqual([]);
+    }
+    expect(complaints).toEqual([]);
+    const { id: subscription } = await call<{ id: string }>(id, "POST", "/subscriptions", {
+      applicationId: other.id,
+      serviceKey,
+      planId: "freely",
+    });
+    await open(`/o/${slug}/applications/${other.id}/subscriptions/${subscription}`);
+    await page.getByRole("heading", { level: 1, name: "adding for other" }).waitFor();
+    for (const more of ["", "/try"]) {
+      await open(`${path}/subscriptions/${subscription}${more}`);
+      await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
+    }
+  },
+);
 
-test("of more applications than a page of a list has, the first can be subscribed as well", async () => {
-  const { id, slug } = await world.createOrganisation("Crowded");
-  const ids: string[] = [];
-  for (let count = 0; count < 101; count++)
-    ids.push((await call<{ id: string }>(id, "POST", "/applications", { name: `application ${count}` })).id);
-  const { page, open, complaints } = await world.visit();
-  await open(`/o/${slug}/marketplace/${serviceKey}?new=subscription`);
-  const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
-  await dialog.getByRole("button", { name: "Next" }).click();
-  await dialog.getByLabel("Application").fill("application 0");
-  await page.getByRole("option", { name: "application 0", exact: true }).click();
-  await dialog.getByRole("button", { name: "Subscribe" }).click();
-  await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
-  const { items } = await call<{ items: { applicationId: string }[] }>(id, "GET", "/subscriptions");
-  expect([items.map(({ applicationId }) => applicationId), complaints]).toEqual([[ids[0]], []]);
-});
+test(
+  "of more applications than a page of a list has, the first can be subscribed as well",
+  { tags: "full" },
+  async () => {
+    const { id, slug } = await world.createOrganisation("Crowded");
+    const ids: string[] = [];
+    for (let count = 0; count < 101; count++)
+      ids.push(
+        (await call<{ id: string }>(id, "POST", "/applications", { name: `application ${count}` })).id,
+      );
+    const { page, open, complaints } = await world.visit();
+    await open(`/o/${slug}/marketplace/${serviceKey}?new=subscription`);
+    const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
+    await dialog.getByRole("button", { name: "Next" }).click();
+    await dialog.getByLabel("Application").fill("application 0");
+    await page.getByRole("option", { name: "application 0", exact: true }).click();
+    await dialog.getByRole("button", { name: "Subscribe" }).click();
+    await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
+    const { items } = await call<{ items: { applicationId: string }[] }>(id, "GET", "/subscriptions");
+    expect([items.map(({ applicationId }) => applicationId), complaints]).toEqual([[ids[0]], []]);
+  },
+);

@@ -166,40 +166,44 @@ test("a file is uploaded through a cut connection and a reload, downloaded past 
   await runAndRead();
 });
 
-test("an upload is paused and goes on, is given up at the platform too, and another file does not go on with it", async () => {
-  const { id: organisation, slug } = await world.createOrganisation("Pausing");
-  const pool = await createPool(organisation, "Held");
-  const { page, open } = await world.visit();
-  await open(`/o/${slug}/data-pools/${pool}`);
-  const path = join(world.directory, "held.bin");
-  await writeFile(path, randomBytes(9 * MEGABYTE));
-  const input = page.getByLabel("Files for the data pool");
-  const sent = await cutParts(page, { [8 * MEGABYTE]: Infinity });
-  await input.setInputFiles(path);
-  const uploads = page.getByRole("list", { name: "Uploads" });
-  await expect.poll(() => sent.length).toBeGreaterThan(2);
-  await uploads.getByRole("button", { name: "Pause" }).click();
-  await uploads.getByText("Paused").waitFor();
-  await page.unroute("**/api/uploads/*");
-  await uploads.getByRole("button", { name: "Continue" }).click();
-  await page.getByRole("row").filter({ hasText: "held.bin" }).waitFor();
-  await uploads.waitFor({ state: "detached" });
+test(
+  "an upload is paused and goes on, is given up at the platform too, and another file does not go on with it",
+  { tags: "full" },
+  async () => {
+    const { id: organisation, slug } = await world.createOrganisation("Pausing");
+    const pool = await createPool(organisation, "Held");
+    const { page, open } = await world.visit();
+    await open(`/o/${slug}/data-pools/${pool}`);
+    const path = join(world.directory, "held.bin");
+    await writeFile(path, randomBytes(9 * MEGABYTE));
+    const input = page.getByLabel("Files for the data pool");
+    const sent = await cutParts(page, { [8 * MEGABYTE]: Infinity });
+    await input.setInputFiles(path);
+    const uploads = page.getByRole("list", { name: "Uploads" });
+    await expect.poll(() => sent.length).toBeGreaterThan(2);
+    await uploads.getByRole("button", { name: "Pause" }).click();
+    await uploads.getByText("Paused").waitFor();
+    await page.unroute("**/api/uploads/*");
+    await uploads.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("row").filter({ hasText: "held.bin" }).waitFor();
+    await uploads.waitFor({ state: "detached" });
 
-  await cutParts(page, { [8 * MEGABYTE]: Infinity });
-  const next = join(world.directory, "next.bin");
-  await writeFile(next, randomBytes(10 * MEGABYTE));
-  await input.setInputFiles(next);
-  await page.getByText("The connection is interrupted; trying again").waitFor();
-  await page.reload();
-  await writeFile(next, randomBytes(11 * MEGABYTE));
-  await page.getByLabel("The file next.bin again").setInputFiles(next);
-  await page.getByRole("alert").getByText("This is not next.bin as it was").waitFor();
-  const removed = page.waitForResponse((response) => response.request().method() === "DELETE");
-  await uploads.getByRole("button", { name: "Give up" }).click();
-  expect((await removed).status()).toBe(204);
-  await uploads.waitFor({ state: "detached" });
-  expect((await listFiles(organisation, pool)).map(({ name }) => name)).toEqual(["held.bin"]);
-});
+    await cutParts(page, { [8 * MEGABYTE]: Infinity });
+    const next = join(world.directory, "next.bin");
+    await writeFile(next, randomBytes(10 * MEGABYTE));
+    await input.setInputFiles(next);
+    await page.getByText("The connection is interrupted; trying again").waitFor();
+    await page.reload();
+    await writeFile(next, randomBytes(11 * MEGABYTE));
+    await page.getByLabel("The file next.bin again").setInputFiles(next);
+    await page.getByRole("alert").getByText("This is not next.bin as it was").waitFor();
+    const removed = page.waitForResponse((response) => response.request().method() === "DELETE");
+    await uploads.getByRole("button", { name: "Give up" }).click();
+    expect((await removed).status()).toBe(204);
+    await uploads.waitFor({ state: "detached" });
+    expect((await listFiles(organisation, pool)).map(({ name }) => name)).toEqual(["held.bin"]);
+  },
+);
 
 test("a hostile file name shows as text, a file is renamed and deleted, and a pool goes only with its name typed", async () => {
   const { id: organisation, slug } = await world.createOrganisation("Hostile files");
@@ -268,25 +272,29 @@ test("an application gets access and loses it, and a pool is shared with an orga
   expect(complaints).toEqual([]);
 });
 
-test("uploads that wait, and files below them, pass axe, and nothing of them is cut", async () => {
-  const { id: organisation, slug } = await world.createOrganisation("Seen");
-  const pool = await createPool(organisation, "a-very-long-name-of-a-data-pool-that-goes-on-and-on-and-on");
-  const { page, open, complaints } = await world.visit();
-  await open(`/o/${slug}/data-pools/${pool}`);
-  await cutParts(page, { 0: Infinity });
-  const input = page.getByLabel("Files for the data pool");
-  await input.setInputFiles({ name: "waiting.bin", mimeType: "", buffer: Buffer.alloc(9) });
-  await page.getByText("The connection is interrupted; trying again").waitFor();
-  await page.unroute("**/api/uploads/*");
-  await input.setInputFiles({
-    name: "berlin52.json",
-    mimeType: "application/json",
-    buffer: Buffer.from("{}"),
-  });
-  await page.getByRole("cell").getByText("berlin52.json").waitFor();
-  const found = [...(await findBarriers(page)), ...(await findCutText(page))];
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.setViewportSize({ width: WIDTHS.narrow, height: 900 });
-  found.push(...(await findBarriers(page)), ...(await findCutText(page)));
-  expect([...found, ...complaints.filter((text) => !text.includes("ERR_CONNECTION"))]).toEqual([]);
-});
+test(
+  "uploads that wait, and files below them, pass axe, and nothing of them is cut",
+  { tags: "full" },
+  async () => {
+    const { id: organisation, slug } = await world.createOrganisation("Seen");
+    const pool = await createPool(organisation, "a-very-long-name-of-a-data-pool-that-goes-on-and-on-and-on");
+    const { page, open, complaints } = await world.visit();
+    await open(`/o/${slug}/data-pools/${pool}`);
+    await cutParts(page, { 0: Infinity });
+    const input = page.getByLabel("Files for the data pool");
+    await input.setInputFiles({ name: "waiting.bin", mimeType: "", buffer: Buffer.alloc(9) });
+    await page.getByText("The connection is interrupted; trying again").waitFor();
+    await page.unroute("**/api/uploads/*");
+    await input.setInputFiles({
+      name: "berlin52.json",
+      mimeType: "application/json",
+      buffer: Buffer.from("{}"),
+    });
+    await page.getByRole("cell").getByText("berlin52.json").waitFor();
+    const found = [...(await findBarriers(page)), ...(await findCutText(page))];
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize({ width: WIDTHS.narrow, height: 900 });
+    found.push(...(await findBarriers(page)), ...(await findCutText(page)));
+    expect([...found, ...complaints.filter((text) => !text.includes("ERR_CONNECTION"))]).toEqual([]);
+  },
+);

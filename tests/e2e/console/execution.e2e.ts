@@ -285,36 +285,40 @@ test("two executions compared show exactly the changed parameter and the changed
   expect(visit.complaints).toEqual([]);
 });
 
-test("a failed execution leads to the last one of its service that has succeeded, and to what differs; before there is one, it says so", async () => {
-  const { serviceKey: key } = await world.deploy(await world.createProject("faulty", PROGRAM));
-  const failed = await finish(await start('{"params": {"n": "two"}}', key));
-  const visit = await world.visit();
-  const { page } = visit;
-  await openExecution(visit, failed);
-  const compare = page.getByRole("button", { name: "Compare with last success" });
-  await compare.click();
-  await page.getByText("None of this service has succeeded so far.").waitFor();
+test(
+  "a failed execution leads to the last one of its service that has succeeded, and to what differs; before there is one, it says so",
+  { tags: "full" },
+  async () => {
+    const { serviceKey: key } = await world.deploy(await world.createProject("faulty", PROGRAM));
+    const failed = await finish(await start('{"params": {"n": "two"}}', key));
+    const visit = await world.visit();
+    const { page } = visit;
+    await openExecution(visit, failed);
+    const compare = page.getByRole("button", { name: "Compare with last success" });
+    await compare.click();
+    await page.getByText("None of this service has succeeded so far.").waitFor();
 
-  await finish(await start('{"params": {"n": 1}}', key));
-  const last = await finish(await start('{"params": {"n": 2}}', key));
-  await finish(await start('{"params": {"n": 3}}'));
-  await compare.click();
-  await page.getByRole("heading", { level: 1, name: "Compare two executions" }).waitFor();
-  const { searchParams } = new URL(page.url());
-  expect([searchParams.get("a"), searchParams.get("b")]).toEqual([last, failed]);
-  await page.getByText("Both are of faulty 1.0.0.").waitFor();
-  const input = page.getByRole("table", { name: "Differences of the input" }).locator("tbody td");
-  await expect.poll(() => input.allInnerTexts()).toEqual(["/params/n", "2", '"two"']);
-  await page.getByText("Not both of them have a result.").waitFor();
-  const state = page.getByRole("table", { name: "Facts of both" }).getByRole("row", { name: /^State/u });
-  expect(await state.locator(".state").allTextContents()).toEqual(["Succeeded", "FailedEXECUTION_ERROR"]);
-  const links = page.getByRole("table", { name: "Facts of both" }).getByRole("link");
-  expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute("title")))).toEqual([
-    last,
-    failed,
-  ]);
-  expect(visit.complaints).toEqual([]);
-});
+    await finish(await start('{"params": {"n": 1}}', key));
+    const last = await finish(await start('{"params": {"n": 2}}', key));
+    await finish(await start('{"params": {"n": 3}}'));
+    await compare.click();
+    await page.getByRole("heading", { level: 1, name: "Compare two executions" }).waitFor();
+    const { searchParams } = new URL(page.url());
+    expect([searchParams.get("a"), searchParams.get("b")]).toEqual([last, failed]);
+    await page.getByText("Both are of faulty 1.0.0.").waitFor();
+    const input = page.getByRole("table", { name: "Differences of the input" }).locator("tbody td");
+    await expect.poll(() => input.allInnerTexts()).toEqual(["/params/n", "2", '"two"']);
+    await page.getByText("Not both of them have a result.").waitFor();
+    const state = page.getByRole("table", { name: "Facts of both" }).getByRole("row", { name: /^State/u });
+    expect(await state.locator(".state").allTextContents()).toEqual(["Succeeded", "FailedEXECUTION_ERROR"]);
+    const links = page.getByRole("table", { name: "Facts of both" }).getByRole("link");
+    expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute("title")))).toEqual([
+      last,
+      failed,
+    ]);
+    expect(visit.complaints).toEqual([]);
+  },
+);
 
 test("what Copy as gives of an execution, of the applications of an organisation and of its filtered audit log runs as it is copied and answers what the page shows", async () => {
   const id = await finish(await start('{"params": {"n": 12345678901234567890}}'));

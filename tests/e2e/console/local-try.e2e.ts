@@ -18,6 +18,7 @@ import { WIDTHS } from "./support/browser.ts";
 import { openVisit } from "./support/open-console.ts";
 import type { Visit } from "./support/open-console.ts";
 import { readWhy } from "./support/read-why.ts";
+import { IS_FULL_LENGTH } from "../../support/full-length.ts";
 
 /* The page of `platform serve`, as the one who writes the service sees it: no platform runs. */
 
@@ -162,59 +163,71 @@ test("a failure has its code, what the code has said, what to do, and the log; w
   expect(visit.complaints).toEqual([]);
 });
 
-test("what runs goes on when the page is loaded again, and a start whose answer was cut off is no second one", async () => {
-  const visit = await openPage();
-  const { page } = visit;
-  const list = async () => (await (await fetch(`${server.url}/?limit=100`)).json()) as readonly unknown[];
-  const before = await list();
-  await page.getByRole("textbox", { name: "seconds" }).fill("3");
-  await page.route(`${server.url}/`, cut, { times: 1 });
-  await run(visit);
-  await page.getByRole("alert").waitFor();
-  await run(visit);
-  const log = page.getByRole("log");
-  await log.getByText("second 1").waitFor();
-  expect(await list()).toHaveLength(before.length + 1);
-  const id = page.getByText(/^[0-9a-f]{8}-[0-9a-f-]{27}$/u);
-  const started = await id.innerText();
-  await page.reload();
-  await log.getByText("second 1").waitFor();
-  await log.getByText("second 3").waitFor();
-  await page.getByRole("region", { name: "Result" }).waitFor();
-  expect(await id.innerText()).toBe(started);
-});
-
-test("a result that is too large to be shown is downloaded, with all that the server answers", async () => {
-  const visit = await openPage();
-  const { page } = visit;
-  await page.getByRole("textbox", { name: "letters" }).fill("2000000");
-  await run(visit);
-  const download = page.waitForEvent("download");
-  await page.getByRole("link", { name: "download it" }).click();
-  const saved: unknown = JSON.parse(await readFile(await (await download).path(), "utf8"));
-  expect(saved).toMatchObject({ text: "x".repeat(2_000_000) });
-  expect(visit.complaints).toEqual([]);
-});
-
-test("a server that refuses says why, and one that is away is waited for: the page goes on without a reload", async () => {
-  const first = await startLocalServer(project, "--fault", "429@100%");
-  const { page, complaints } = await openVisit(first.url);
-  await page.goto(first.tryUrl);
-  await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByRole("alert").getByText("RATE_LIMITED").waitFor();
-  await first.stop();
-  await page.getByText("The server does not answer").waitFor();
-  const again = await startLocalServer(project, "--port", new URL(first.url).port);
-  try {
-    await page.getByText("The server does not answer").waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Run", exact: true }).click();
+test(
+  "what runs goes on when the page is loaded again, and a start whose answer was cut off is no second one",
+  { tags: "full" },
+  async () => {
+    const visit = await openPage();
+    const { page } = visit;
+    const list = async () => (await (await fetch(`${server.url}/?limit=100`)).json()) as readonly unknown[];
+    const before = await list();
+    await page.getByRole("textbox", { name: "seconds" }).fill("3");
+    await page.route(`${server.url}/`, cut, { times: 1 });
+    await run(visit);
+    await page.getByRole("alert").waitFor();
+    await run(visit);
+    const log = page.getByRole("log");
+    await log.getByText("second 1").waitFor();
+    expect(await list()).toHaveLength(before.length + 1);
+    const id = page.getByText(/^[0-9a-f]{8}-[0-9a-f-]{27}$/u);
+    const started = await id.innerText();
+    await page.reload();
+    await log.getByText("second 1").waitFor();
+    await log.getByText("second 3").waitFor();
     await page.getByRole("region", { name: "Result" }).waitFor();
-  } finally {
-    await again.stop();
-  }
-  const expected = /\(Too Many Requests\)|net::ERR_/u;
-  expect(complaints.filter((words) => !expected.test(words))).toEqual([]);
-});
+    expect(await id.innerText()).toBe(started);
+  },
+);
+
+test(
+  "a result that is too large to be shown is downloaded, with all that the server answers",
+  { tags: "full" },
+  async () => {
+    const visit = await openPage();
+    const { page } = visit;
+    await page.getByRole("textbox", { name: "letters" }).fill("2000000");
+    await run(visit);
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "download it" }).click();
+    const saved: unknown = JSON.parse(await readFile(await (await download).path(), "utf8"));
+    expect(saved).toMatchObject({ text: "x".repeat(2_000_000) });
+    expect(visit.complaints).toEqual([]);
+  },
+);
+
+test(
+  "a server that refuses says why, and one that is away is waited for: the page goes on without a reload",
+  { tags: "full" },
+  async () => {
+    const first = await startLocalServer(project, "--fault", "429@100%");
+    const { page, complaints } = await openVisit(first.url);
+    await page.goto(first.tryUrl);
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("alert").getByText("RATE_LIMITED").waitFor();
+    await first.stop();
+    await page.getByText("The server does not answer").waitFor();
+    const again = await startLocalServer(project, "--port", new URL(first.url).port);
+    try {
+      await page.getByText("The server does not answer").waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Run", exact: true }).click();
+      await page.getByRole("region", { name: "Result" }).waitFor();
+    } finally {
+      await again.stop();
+    }
+    const expected = /\(Too Many Requests\)|net::ERR_/u;
+    expect(complaints.filter((words) => !expected.test(words))).toEqual([]);
+  },
+);
 
 test("the programs that are copied print the same result", async () => {
   const visit = await openPage();
@@ -347,9 +360,9 @@ test("requests of other origins and for other hosts are refused, whatever else t
   expect((await send("POST", "/", own, body)).status).toBe(201);
 });
 
-const LOOKS = Object.values(WIDTHS).flatMap((width) =>
-  (["light", "dark"] as const).map((scheme) => ({ width, scheme })),
-);
+const LOOKS = Object.values(WIDTHS)
+  .flatMap((width) => (["light", "dark"] as const).map((scheme) => ({ width, scheme })))
+  .filter(({ width, scheme }) => IS_FULL_LENGTH || (width === WIDTHS.wide) === (scheme === "light"));
 
 test.each(LOOKS)("at $width px in $scheme nobody is shut out, and nothing is cut", async (look) => {
   const visit = await openPage(look);

@@ -319,41 +319,46 @@ test("the curl, Python, JavaScript and Java of the API tab run as they are copie
   expect(complaints).toEqual([]);
 });
 
-test("a service that is not published is run and has clients, and is published and subscribed to from its API tab", async () => {
-  const slug = await readOwnSlug();
-  const { serviceKey: key } = await world.deploy(
-    await world.createProject("unpublished", PROGRAM, { "input/data.json": EXAMPLE }),
-  );
-  const { page, open, complaints } = await world.visit();
-  await open(`/o/${slug}/services/${key}?tab=api`);
-  const command = page.getByRole("region", { name: "Command that starts it as a job" });
-  await command.getByText("platform run unpublished").waitFor();
-  await expect.poll(() => command.textContent()).toContain("it'\\''s");
-  const folder = join(world.directory, "unpublished-clients");
-  await mkdir(folder);
-  for (const [label, language] of LANGUAGES) {
-    const { name, path } = await saveFile(page, label);
-    const line =
-      (await page.getByText(`platform clients ${key} --language ${language} --version`).textContent()) ?? "";
-    const { code, stderr } = await world.cli(folder, ...line.split(" ").slice(1));
-    expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
-    expect((await readFile(join(folder, name))).equals(await readFile(path))).toBe(true);
-  }
-  const install = (await page.getByText(/^unzip .* && npm install /u).textContent()) ?? "";
-  await runOk(["sh", "-c", install], { cwd: folder });
-  expect(await readdir(join(folder, "node_modules"))).toContain("unpublished-client");
+test(
+  "a service that is not published is run and has clients, and is published and subscribed to from its API tab",
+  { tags: "full" },
+  async () => {
+    const slug = await readOwnSlug();
+    const { serviceKey: key } = await world.deploy(
+      await world.createProject("unpublished", PROGRAM, { "input/data.json": EXAMPLE }),
+    );
+    const { page, open, complaints } = await world.visit();
+    await open(`/o/${slug}/services/${key}?tab=api`);
+    const command = page.getByRole("region", { name: "Command that starts it as a job" });
+    await command.getByText("platform run unpublished").waitFor();
+    await expect.poll(() => command.textContent()).toContain("it'\\''s");
+    const folder = join(world.directory, "unpublished-clients");
+    await mkdir(folder);
+    for (const [label, language] of LANGUAGES) {
+      const { name, path } = await saveFile(page, label);
+      const line =
+        (await page.getByText(`platform clients ${key} --language ${language} --version`).textContent()) ??
+        "";
+      const { code, stderr } = await world.cli(folder, ...line.split(" ").slice(1));
+      expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
+      expect((await readFile(join(folder, name))).equals(await readFile(path))).toBe(true);
+    }
+    const install = (await page.getByText(/^unzip .* && npm install /u).textContent()) ?? "";
+    await runOk(["sh", "-c", install], { cwd: folder });
+    expect(await readdir(join(folder, "node_modules"))).toContain("unpublished-client");
 
-  await page.getByRole("button", { name: "Publish and subscribe" }).click();
-  const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
-  await dialog.getByRole("button", { name: "Subscribe" }).click();
-  await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
-  await dialog.getByRole("link", { name: "The page of the subscription" }).click();
-  await page.getByRole("heading", { level: 2, name: "Clients of version 1.0.0" }).waitFor();
-  await open(`/o/${slug}/services/${key}?tab=api`);
-  await page.getByRole("region", { name: "Call in curl" }).getByText("/unpublished/1.0.0/").waitFor();
-  const service = await world.api("GET", `/services/${key}`);
-  expect([service.body, complaints]).toEqual([expect.objectContaining({ publication: "internal" }), []]);
-});
+    await page.getByRole("button", { name: "Publish and subscribe" }).click();
+    const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
+    await dialog.getByRole("button", { name: "Subscribe" }).click();
+    await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
+    await dialog.getByRole("link", { name: "The page of the subscription" }).click();
+    await page.getByRole("heading", { level: 2, name: "Clients of version 1.0.0" }).waitFor();
+    await open(`/o/${slug}/services/${key}?tab=api`);
+    await page.getByRole("region", { name: "Call in curl" }).getByText("/unpublished/1.0.0/").waitFor();
+    const service = await world.api("GET", `/services/${key}`);
+    expect([service.body, complaints]).toEqual([expect.objectContaining({ publication: "internal" }), []]);
+  },
+);
 
 test("filters that match nothing are taken out by one button, and a tag by its own", async () => {
   const { slug } = await world.createOrganisation("Searching");

@@ -19,6 +19,7 @@ import { pressAll } from "./support/press-all.ts";
 import { readWhy } from "./support/read-why.ts";
 import { listRoutes } from "./support/routes.ts";
 import { findTraces } from "./support/traces.ts";
+import { IS_FULL_LENGTH } from "../../support/full-length.ts";
 
 let world: ConsoleWorld;
 beforeAll(async () => {
@@ -156,7 +157,7 @@ async function takeSecret(page: Page): Promise<string> {
   return secret;
 }
 
-test.for(["jobs", "an application"] as const)(
+test.for([...(IS_FULL_LENGTH ? (["jobs"] as const) : []), "an application"] as const)(
   "a webhook of %s shows each secret once, is told of a test, and says what became of the message",
   async (of) => {
     const { id, slug } = await world.createOrganisation(`Told of ${of}`);

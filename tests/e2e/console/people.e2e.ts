@@ -91,56 +91,64 @@ test("an invitation link copied by the owner makes a second person a maintainer,
   expect([...owner.complaints, ...guest.complaints, ...again.complaints].filter(isUnexpected)).toEqual([]);
 });
 
-test("who has an account signs in on the page of the invitation, and one for another address is refused there", async () => {
-  const { id, slug } = await world.createOrganisation("Known");
-  const [cleo, dora] = [createPerson("Cleo"), createPerson("Dora")];
-  await addPerson(world, cleo);
-  await addPerson(world, dora);
-  const path = await invite(world, id, { role: "viewer", email: dora.email });
-  const { page, open, complaints } = await world.visit({ as: cleo });
-  await open(path);
-  await page.getByText(`You are signed in as ${cleo.email}`).waitFor();
-  await page.getByRole("button", { name: "Accept" }).click();
-  await page.getByText("The invitation is for another email address").waitFor();
+test(
+  "who has an account signs in on the page of the invitation, and one for another address is refused there",
+  { tags: "full" },
+  async () => {
+    const { id, slug } = await world.createOrganisation("Known");
+    const [cleo, dora] = [createPerson("Cleo"), createPerson("Dora")];
+    await addPerson(world, cleo);
+    await addPerson(world, dora);
+    const path = await invite(world, id, { role: "viewer", email: dora.email });
+    const { page, open, complaints } = await world.visit({ as: cleo });
+    await open(path);
+    await page.getByText(`You are signed in as ${cleo.email}`).waitFor();
+    await page.getByRole("button", { name: "Accept" }).click();
+    await page.getByText("The invitation is for another email address").waitFor();
 
-  await page.getByRole("button", { name: "Use another account" }).click();
-  await page.getByText("Sign in", { exact: true }).click();
-  await fillIn(page, { email: dora.email, password: dora.password });
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText(`You are signed in as ${dora.email}`).waitFor();
-  await page.getByRole("button", { name: "Accept" }).click();
-  await expect.poll(() => new URL(page.url()).pathname).toBe(`/o/${slug}`);
+    await page.getByRole("button", { name: "Use another account" }).click();
+    await page.getByText("Sign in", { exact: true }).click();
+    await fillIn(page, { email: dora.email, password: dora.password });
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText(`You are signed in as ${dora.email}`).waitFor();
+    await page.getByRole("button", { name: "Accept" }).click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/o/${slug}`);
 
-  await open(await invite(world, id, { role: "owner" }));
-  await page.getByRole("button", { name: "Accept" }).click();
-  await page.getByText("You are a member of this organisation already.").waitFor();
-  expect(complaints.filter(isUnexpected)).toEqual([]);
-});
+    await open(await invite(world, id, { role: "owner" }));
+    await page.getByRole("button", { name: "Accept" }).click();
+    await page.getByText("You are a member of this organisation already.").waitFor();
+    expect(complaints.filter(isUnexpected)).toEqual([]);
+  },
+);
 
-test("an invitation is declined without an account, and its owner reads so in the list and in the audit log", async () => {
-  const { id, slug } = await world.createOrganisation("Declined");
-  const path = await invite(world, id, { role: "viewer", email: "gone@example.org" });
-  const guest = await world.visit({ as: null });
-  await guest.open("/sign-in");
-  await guest.open(path);
-  await guest.page.getByRole("heading", { name: "Invitation to Declined" }).waitFor();
-  await guest.page.getByRole("button", { name: "Decline" }).click();
-  await guest.page.getByRole("dialog").getByRole("button", { name: "Decline" }).click();
-  await guest.page.getByRole("heading", { name: "The invitation was declined" }).waitFor();
-  await guest.open(path);
-  await guest.page.getByRole("heading", { name: "This invitation cannot be used" }).waitFor();
+test(
+  "an invitation is declined without an account, and its owner reads so in the list and in the audit log",
+  { tags: "full" },
+  async () => {
+    const { id, slug } = await world.createOrganisation("Declined");
+    const path = await invite(world, id, { role: "viewer", email: "gone@example.org" });
+    const guest = await world.visit({ as: null });
+    await guest.open("/sign-in");
+    await guest.open(path);
+    await guest.page.getByRole("heading", { name: "Invitation to Declined" }).waitFor();
+    await guest.page.getByRole("button", { name: "Decline" }).click();
+    await guest.page.getByRole("dialog").getByRole("button", { name: "Decline" }).click();
+    await guest.page.getByRole("heading", { name: "The invitation was declined" }).waitFor();
+    await guest.open(path);
+    await guest.page.getByRole("heading", { name: "This invitation cannot be used" }).waitFor();
 
-  const { page, open, complaints } = await world.visit();
-  await open(`/o/${slug}/audit?action=invitation.decline`);
-  await page.getByRole("row").filter({ hasText: "invitation.decline" }).getByText("nobody known").waitFor();
-  await open(`/o/${slug}/members`);
-  const row = page.getByRole("row").filter({ hasText: "gone@example.org" });
-  await row.getByText("Declined", { exact: true }).waitFor();
-  await row.getByRole("button", { name: "Remove" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-  await row.waitFor({ state: "detached" });
-  expect([...guest.complaints, ...complaints].filter(isUnexpected)).toEqual([]);
-});
+    const { page, open, complaints } = await world.visit();
+    await open(`/o/${slug}/audit?action=invitation.decline`);
+    await page.getByRole("row").filter({ hasText: "invitation.decline" }).getByText("nobody known").waitFor();
+    await open(`/o/${slug}/members`);
+    const row = page.getByRole("row").filter({ hasText: "gone@example.org" });
+    await row.getByText("Declined", { exact: true }).waitFor();
+    await row.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await row.waitFor({ state: "detached" });
+    expect([...guest.complaints, ...complaints].filter(isUnexpected)).toEqual([]);
+  },
+);
 
 test("a forgotten password is set with the link of a mail, once, and what is asked for says nothing about who exists", async () => {
   const eve = createPerson("Eve");
@@ -289,62 +297,70 @@ test("an organisation that somebody is removed from while it is open is gone wit
   expect(guest.complaints.filter(isUnexpected)).toEqual([]);
 });
 
-test("who is a member of more organisations than are listed finds the others by name, and sees which one is open", async () => {
-  const ines = createPerson("Ines");
-  await addPerson(world, ines);
-  const database = new Client({
-    host: join(world.dataDirectory, "postgres", "socket"),
-    user: "platform",
-    database: "platform",
-  });
-  await database.connect();
-  onTestFinished(() => database.end());
-  await database.query(
-    `with made as (
+test(
+  "who is a member of more organisations than are listed finds the others by name, and sees which one is open",
+  { tags: "full" },
+  async () => {
+    const ines = createPerson("Ines");
+    await addPerson(world, ines);
+    const database = new Client({
+      host: join(world.dataDirectory, "postgres", "socket"),
+      user: "platform",
+      database: "platform",
+    });
+    await database.connect();
+    onTestFinished(() => database.end());
+    await database.query(
+      `with made as (
         insert into organisation (id, name, slug)
         select gen_random_uuid(), 'Many ' || lpad(i::text, 3, '0'), 'many-' || i from generate_series(1, 120) i returning id
       ) insert into member (organisation_id, user_id, role)
         select made.id, u.id, 'maintainer' from made, platform_user u where u.email = $1`,
-    [ines.email],
-  );
-  const { page, open, complaints } = await world.visit({ as: ines });
-  await open("/o/many-120");
-  await page.getByRole("button", { name: "Organisation: Many 120" }).click();
-  await page.getByText("The first 100 are listed").waitFor();
-  await page.getByLabel("Find an organisation").fill("MANY 11");
-  await page.getByRole("option", { name: "Many 119" }).click();
-  await expect.poll(() => new URL(page.url()).pathname).toBe("/o/many-119");
-  await page.getByRole("button", { name: "Organisation: Many 119" }).waitFor();
-  expect(complaints).toEqual([]);
-});
+      [ines.email],
+    );
+    const { page, open, complaints } = await world.visit({ as: ines });
+    await open("/o/many-120");
+    await page.getByRole("button", { name: "Organisation: Many 120" }).click();
+    await page.getByText("The first 100 are listed").waitFor();
+    await page.getByLabel("Find an organisation").fill("MANY 11");
+    await page.getByRole("option", { name: "Many 119" }).click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe("/o/many-119");
+    await page.getByRole("button", { name: "Organisation: Many 119" }).waitFor();
+    expect(complaints).toEqual([]);
+  },
+);
 
-test("an organisation is made in the list of organisations, and a name that is taken is refused at its field", async () => {
-  const { slug } = await world.createOrganisation("Taken");
-  const { page, open, complaints } = await world.visit();
-  await open(`/o/${slug}`);
-  await page.getByRole("button", { name: "Organisation: Taken" }).click();
-  await page.getByRole("option", { name: "New organisation" }).click();
-  await page.getByRole("heading", { level: 1, name: "New organisation" }).waitFor();
-  await page.getByLabel("Name", { exact: true }).fill(HOSTILE);
-  await page.getByLabel("Short name").fill(slug);
-  await page.getByRole("button", { name: "Create" }).click();
-  await page.getByText(/There is an organisation with the slug/u).waitFor();
-  await page.getByLabel("Short name").fill(`${slug}-again`);
-  await page.getByRole("button", { name: "Create" }).click();
-  await expect.poll(() => new URL(page.url()).pathname).toBe(`/o/${slug}-again`);
-  await page.getByRole("button", { name: `Organisation: ${HOSTILE}` }).waitFor();
+test(
+  "an organisation is made in the list of organisations, and a name that is taken is refused at its field",
+  { tags: "full" },
+  async () => {
+    const { slug } = await world.createOrganisation("Taken");
+    const { page, open, complaints } = await world.visit();
+    await open(`/o/${slug}`);
+    await page.getByRole("button", { name: "Organisation: Taken" }).click();
+    await page.getByRole("option", { name: "New organisation" }).click();
+    await page.getByRole("heading", { level: 1, name: "New organisation" }).waitFor();
+    await page.getByLabel("Name", { exact: true }).fill(HOSTILE);
+    await page.getByLabel("Short name").fill(slug);
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByText(/There is an organisation with the slug/u).waitFor();
+    await page.getByLabel("Short name").fill(`${slug}-again`);
+    await page.getByRole("button", { name: "Create" }).click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/o/${slug}-again`);
+    await page.getByRole("button", { name: `Organisation: ${HOSTILE}` }).waitFor();
 
-  const { body } = await request<{ items: readonly { id: string; slug: string }[] }>(
-    "GET",
-    `${world.login.apiUrl}/api/organizations?limit=100`,
-    { token: world.login.personalAccessToken },
-  );
-  const made = body.items.find((one) => one.slug === `${slug}-again`);
-  const guest = await world.visit({ as: null });
-  await guest.open(await invite(world, made?.id ?? "", { role: "viewer" }));
-  expect(await guest.page.getByRole("heading", { level: 1 }).textContent()).toContain(HOSTILE);
-  await open(`/o/${slug}-again/members`);
-  expect(await page.title()).not.toBe("run");
-  expect(await guest.page.title()).not.toBe("run");
-  expect([...complaints, ...guest.complaints].filter(isUnexpected)).toEqual([]);
-});
+    const { body } = await request<{ items: readonly { id: string; slug: string }[] }>(
+      "GET",
+      `${world.login.apiUrl}/api/organizations?limit=100`,
+      { token: world.login.personalAccessToken },
+    );
+    const made = body.items.find((one) => one.slug === `${slug}-again`);
+    const guest = await world.visit({ as: null });
+    await guest.open(await invite(world, made?.id ?? "", { role: "viewer" }));
+    expect(await guest.page.getByRole("heading", { level: 1 }).textContent()).toContain(HOSTILE);
+    await open(`/o/${slug}-again/members`);
+    expect(await page.title()).not.toBe("run");
+    expect(await guest.page.title()).not.toBe("run");
+    expect([...complaints, ...guest.complaints].filter(isUnexpected)).toEqual([]);
+  },
+);

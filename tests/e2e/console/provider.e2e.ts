@@ -74,7 +74,7 @@ test("a listing written in Markdown is previewed as published, and a script in i
   expect(complaints).toEqual([]);
 });
 
-test("a draft that is discarded leaves what is saved", async () => {
+test("a draft that is discarded leaves what is saved", { tags: "full" }, async () => {
   const { page, open } = await world.visit();
   await open(`/o/${slug}/services/${serviceKey}?tab=listing`);
   const before = await page.getByLabel("Title").inputValue();
@@ -139,93 +139,104 @@ test("a variable is changed from the value that it has, and a secret of several 
   expect(request.postDataJSON()).toEqual({ value: lines });
 });
 
-test("what is being entered stays when somebody else saves meanwhile, and replaces nothing unasked", async () => {
-  const listing = await world.visit();
-  await listing.open(`/o/${slug}/services/${serviceKey}?tab=listing`);
-  await listing.page.getByLabel("Title").fill("Mine");
-  const settings = await world.visit();
-  await settings.open(`/o/${slug}/services/${serviceKey}/settings`);
-  const limit = settings.page.getByLabel("Time limit");
-  await limit.fill("120");
+test(
+  "what is being entered stays when somebody else saves meanwhile, and replaces nothing unasked",
+  { tags: "full" },
+  async () => {
+    const listing = await world.visit();
+    await listing.open(`/o/${slug}/services/${serviceKey}?tab=listing`);
+    await listing.page.getByLabel("Title").fill("Mine");
+    const settings = await world.visit();
+    await settings.open(`/o/${slug}/services/${serviceKey}/settings`);
+    const limit = settings.page.getByLabel("Time limit");
+    await limit.fill("120");
 
-  await world.api("PUT", `/services/${serviceKey}/listing`, { title: "Theirs" });
-  const path = `/services/${serviceKey}/policy`;
-  const { revision } = (await world.api<{ revision: number }>("GET", path)).body;
-  await world.api("PUT", path, { revision, policy: { timeoutSeconds: 45 } });
-  const theirs = settings.page.getByRole("button", { name: "Show theirs" });
-  const changed = listing.page.getByText("Changed since you opened it");
-  await expect
-    .poll(async () => {
-      // Who comes back to a window reads again what is older than some seconds.
-      for (const { page } of [listing, settings])
-        await page.evaluate(() => globalThis.dispatchEvent(new Event("visibilitychange")));
-      return (await theirs.isVisible()) && (await changed.isVisible());
-    })
-    .toBe(true);
+    await world.api("PUT", `/services/${serviceKey}/listing`, { title: "Theirs" });
+    const path = `/services/${serviceKey}/policy`;
+    const { revision } = (await world.api<{ revision: number }>("GET", path)).body;
+    await world.api("PUT", path, { revision, policy: { timeoutSeconds: 45 } });
+    const theirs = settings.page.getByRole("button", { name: "Show theirs" });
+    const changed = listing.page.getByText("Changed since you opened it");
+    await expect
+      .poll(async () => {
+        // Who comes back to a window reads again what is older than some seconds.
+        for (const { page } of [listing, settings])
+          await page.evaluate(() => globalThis.dispatchEvent(new Event("visibilitychange")));
+        return (await theirs.isVisible()) && (await changed.isVisible());
+      })
+      .toBe(true);
 
-  expect(await listing.page.getByLabel("Title").inputValue()).toBe("Mine");
-  await listing.page.getByLabel("Title").fill("Mine, too");
-  await listing.page.reload();
-  await changed.waitFor();
-  const saveListing = listing.page.getByRole("button", { name: "Save", exact: true });
-  await saveListing.click();
-  await listing.page.getByText("This conflicts with what is there").waitFor();
-  expect(await listing.page.getByLabel("Title").inputValue()).toBe("Mine, too");
-  const listingPath = `/services/${serviceKey}/listing`;
-  expect((await world.api("GET", listingPath)).body).toMatchObject({ title: "Theirs" });
-  await listing.page.getByRole("button", { name: "Show theirs" }).click();
-  await expect.poll(() => listing.page.getByLabel("Title").inputValue()).toBe("Theirs");
+    expect(await listing.page.getByLabel("Title").inputValue()).toBe("Mine");
+    await listing.page.getByLabel("Title").fill("Mine, too");
+    await listing.page.reload();
+    await changed.waitFor();
+    const saveListing = listing.page.getByRole("button", { name: "Save", exact: true });
+    await saveListing.click();
+    await listing.page.getByText("This conflicts with what is there").waitFor();
+    expect(await listing.page.getByLabel("Title").inputValue()).toBe("Mine, too");
+    const listingPath = `/services/${serviceKey}/listing`;
+    expect((await world.api("GET", listingPath)).body).toMatchObject({ title: "Theirs" });
+    await listing.page.getByRole("button", { name: "Show theirs" }).click();
+    await expect.poll(() => listing.page.getByLabel("Title").inputValue()).toBe("Theirs");
 
-  expect(await limit.inputValue()).toBe("120");
-  const save = settings.page.getByRole("button", { name: "Save" });
-  await save.click();
-  await settings.page.getByText("This conflicts with what is there").waitFor();
-  await theirs.click();
-  await expect.poll(() => limit.inputValue()).toBe("45");
-  // What is saved twice is one revision; what is entered after that is not saved yet.
-  await save.click();
-  await settings.page.getByText(`Revision ${revision + 2}, set`).waitFor();
-  await Promise.all([settings.page.waitForResponse((one) => one.request().method() === "PUT"), save.click()]);
-  await expect.poll(() => save.getAttribute("data-loading")).toBeNull();
-  await limit.fill("50");
-  await settings.page.getByRole("link", { name: "summing", exact: true }).click();
-  const question = settings.page.getByRole("dialog", { name: "Leave without saving?" });
-  await question.getByRole("button", { name: "Leave" }).click();
+    expect(await limit.inputValue()).toBe("120");
+    const save = settings.page.getByRole("button", { name: "Save" });
+    await save.click();
+    await settings.page.getByText("This conflicts with what is there").waitFor();
+    await theirs.click();
+    await expect.poll(() => limit.inputValue()).toBe("45");
+    // What is saved twice is one revision; what is entered after that is not saved yet.
+    await save.click();
+    await settings.page.getByText(`Revision ${revision + 2}, set`).waitFor();
+    await Promise.all([
+      settings.page.waitForResponse((one) => one.request().method() === "PUT"),
+      save.click(),
+    ]);
+    await expect.poll(() => save.getAttribute("data-loading")).toBeNull();
+    await limit.fill("50");
+    await settings.page.getByRole("link", { name: "summing", exact: true }).click();
+    const question = settings.page.getByRole("dialog", { name: "Leave without saving?" });
+    await question.getByRole("button", { name: "Leave" }).click();
 
-  await settings.open(`/o/${slug}/services/${serviceKey}/settings?tab=kept`);
-  const days = settings.page.getByLabel("Results are kept for");
-  await days.fill("20");
-  await world.api("PUT", `/services/${serviceKey}`, { logDays: 7 });
-  await save.click();
-  await expect
-    .poll(async () => (await world.api("GET", `/services/${serviceKey}`)).body)
-    .toMatchObject({ resultDays: 20, logDays: 7 });
-  await expect.poll(() => settings.page.getByLabel("Logs are kept for").inputValue()).toBe("7");
-});
+    await settings.open(`/o/${slug}/services/${serviceKey}/settings?tab=kept`);
+    const days = settings.page.getByLabel("Results are kept for");
+    await days.fill("20");
+    await world.api("PUT", `/services/${serviceKey}`, { logDays: 7 });
+    await save.click();
+    await expect
+      .poll(async () => (await world.api("GET", `/services/${serviceKey}`)).body)
+      .toMatchObject({ resultDays: 20, logDays: 7 });
+    await expect.poll(() => settings.page.getByLabel("Logs are kept for").inputValue()).toBe("7");
+  },
+);
 
-test("terms of a plan that somebody else has changed meanwhile are replaced only when that is known", async () => {
-  const path = `/services/${serviceKey}/plans/shared`;
-  await world.api("PUT", path, { name: "Shared", included: 1 });
-  const { open, page } = await world.visit();
-  await open(`/o/${slug}/services/${serviceKey}?tab=plans&plan=shared`);
-  const dialog = page.getByRole("dialog", { name: "Terms of Shared" });
-  await dialog.getByLabel("Starts per minute").fill("7");
-  await world.api("PUT", path, { name: "Shared", included: 2 });
-  const change = dialog.getByRole("button", { name: "Change" });
-  await change.click();
-  await dialog.getByText("Changed since you opened it").waitFor();
-  expect(await dialog.getByLabel("Starts per minute").inputValue()).toBe("7");
-  expect((await world.api("GET", path)).body).toMatchObject({ included: 2, revision: 2 });
-  await dialog.getByRole("button", { name: "Show theirs" }).click();
-  await expect.poll(() => dialog.getByLabel("Included per month").inputValue()).toBe("2");
-  await world.api("PUT", path, { name: "Shared", included: 3 });
-  await dialog.getByLabel("Starts per minute").fill("8");
-  await change.click();
-  await dialog.getByRole("button", { name: "Let mine replace it" }).click();
-  await change.click();
-  await dialog.waitFor({ state: "detached" });
-  expect((await world.api("GET", path)).body).toMatchObject({ included: 2, limits: { perMinute: 8 } });
-});
+test(
+  "terms of a plan that somebody else has changed meanwhile are replaced only when that is known",
+  { tags: "full" },
+  async () => {
+    const path = `/services/${serviceKey}/plans/shared`;
+    await world.api("PUT", path, { name: "Shared", included: 1 });
+    const { open, page } = await world.visit();
+    await open(`/o/${slug}/services/${serviceKey}?tab=plans&plan=shared`);
+    const dialog = page.getByRole("dialog", { name: "Terms of Shared" });
+    await dialog.getByLabel("Starts per minute").fill("7");
+    await world.api("PUT", path, { name: "Shared", included: 2 });
+    const change = dialog.getByRole("button", { name: "Change" });
+    await change.click();
+    await dialog.getByText("Changed since you opened it").waitFor();
+    expect(await dialog.getByLabel("Starts per minute").inputValue()).toBe("7");
+    expect((await world.api("GET", path)).body).toMatchObject({ included: 2, revision: 2 });
+    await dialog.getByRole("button", { name: "Show theirs" }).click();
+    await expect.poll(() => dialog.getByLabel("Included per month").inputValue()).toBe("2");
+    await world.api("PUT", path, { name: "Shared", included: 3 });
+    await dialog.getByLabel("Starts per minute").fill("8");
+    await change.click();
+    await dialog.getByRole("button", { name: "Let mine replace it" }).click();
+    await change.click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await world.api("GET", path)).body).toMatchObject({ included: 2, limits: { perMinute: 8 } });
+  },
+);
 
 test("a service that has had versions says why it stays; one that never had goes once its name is typed", async () => {
   const { body: created } = await world.api<{ key: string }>("POST", "/services", { name: "never-built" });
@@ -315,24 +326,28 @@ test("a provider ends a subscription with a reason, which the subscriber reads o
   expect(complaints).toEqual([]);
 });
 
-test("a plan that is withdrawn while somebody chooses it is not gone on with: the button says so, and the next one is", async () => {
-  const { slug: customer } = await world.createOrganisation("Choosing");
-  const path = `/services/${serviceKey}`;
-  await expectOk(world.api("POST", `${path}/publish`, { scope: "marketplace" }));
-  await expectOk(world.api("PUT", `${path}/plans/passing`, { name: "Passing" }));
-  const { page, open, complaints } = await world.visit();
-  await open(`/o/${customer}/marketplace/${serviceKey}?new=subscription&plan=passing`);
-  const dialog = page.getByRole("dialog");
-  const passing = dialog.getByRole("radio", { name: "Passing" });
-  expect(await passing.isChecked()).toBe(true);
-  await expectOk(world.api("DELETE", `${path}/plans/passing`));
-  // What is no longer fresh is read again when one comes back to the window.
-  const comeBack = () => page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
-  await expect.poll(() => comeBack().then(() => passing.count())).toBe(0);
-  const next = dialog.getByRole("button", { name: "Next" });
-  expect(await readWhy(next, "Next")).toBe("Choose a plan before.");
-  await dialog.getByRole("radio", { name: "Free" }).check();
-  await next.click();
-  await dialog.getByRole("button", { name: "Change plan" }).waitFor();
-  expect(complaints).toEqual([]);
-});
+test(
+  "a plan that is withdrawn while somebody chooses it is not gone on with: the button says so, and the next one is",
+  { tags: "full" },
+  async () => {
+    const { slug: customer } = await world.createOrganisation("Choosing");
+    const path = `/services/${serviceKey}`;
+    await expectOk(world.api("POST", `${path}/publish`, { scope: "marketplace" }));
+    await expectOk(world.api("PUT", `${path}/plans/passing`, { name: "Passing" }));
+    const { page, open, complaints } = await world.visit();
+    await open(`/o/${customer}/marketplace/${serviceKey}?new=subscription&plan=passing`);
+    const dialog = page.getByRole("dialog");
+    const passing = dialog.getByRole("radio", { name: "Passing" });
+    expect(await passing.isChecked()).toBe(true);
+    await expectOk(world.api("DELETE", `${path}/plans/passing`));
+    // What is no longer fresh is read again when one comes back to the window.
+    const comeBack = () => page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
+    await expect.poll(() => comeBack().then(() => passing.count())).toBe(0);
+    const next = dialog.getByRole("button", { name: "Next" });
+    expect(await readWhy(next, "Next")).toBe("Choose a plan before.");
+    await dialog.getByRole("radio", { name: "Free" }).check();
+    await next.click();
+    await dialog.getByRole("button", { name: "Change plan" }).waitFor();
+    expect(complaints).toEqual([]);
+  },
+);

@@ -64,44 +64,52 @@ test("a budget stops a job that may cost more than is left, and says what is spe
   expect(complaints.filter((text) => !text.includes("429"))).toEqual([]);
 });
 
-test("the page of a job has the calibration that it ran on, and says so where its backend has none", async () => {
-  const [measured, plain] = [await start(BACKEND, toCircuit(2)), await start(PLAIN, toCircuit(2))];
-  const { page, open, complaints } = await world.visit({ width: WIDTHS.narrow });
-  await open(pageOf(measured));
-  await page.getByRole("tab", { name: "Calibration" }).click();
-  await page.getByText("80 µs").first().waitFor();
-  await page.getByText("0.4 %").first().waitFor();
-  expect(await findCutText(page)).toEqual([]);
-  expect(await findBarriers(page)).toEqual([]);
-  await open(pageOf(plain, "calibration"));
-  await page.getByText("The version of the backend that runs the job has no calibration.").waitFor();
-  expect(complaints).toEqual([]);
-});
+test(
+  "the page of a job has the calibration that it ran on, and says so where its backend has none",
+  { tags: "full" },
+  async () => {
+    const [measured, plain] = [await start(BACKEND, toCircuit(2)), await start(PLAIN, toCircuit(2))];
+    const { page, open, complaints } = await world.visit({ width: WIDTHS.narrow });
+    await open(pageOf(measured));
+    await page.getByRole("tab", { name: "Calibration" }).click();
+    await page.getByText("80 µs").first().waitFor();
+    await page.getByText("0.4 %").first().waitFor();
+    expect(await findCutText(page)).toEqual([]);
+    expect(await findBarriers(page)).toEqual([]);
+    await open(pageOf(plain, "calibration"));
+    await page.getByText("The version of the backend that runs the job has no calibration.").waitFor();
+    expect(complaints).toEqual([]);
+  },
+);
 
-test("a result in the form of another SDK is counted in the order of bits of all pages, and each has its normal form as JSON", async () => {
-  const [other, own] = [
-    await start(BACKEND, toCircuit(3, "// as Braket")),
-    await start(BACKEND, toCircuit(3)),
-  ];
-  const { page, open, complaints } = await world.visit({ width: WIDTHS.narrow });
-  await open(pageOf(other));
-  // The first qubit, which Braket has first, stands last.
-  await page.getByRole("row", { name: "001 1,000 100" }).waitFor();
-  await page.getByRole("button", { name: "Show the result as JSON" }).click();
-  await page.getByText('"measuredQubits"').waitFor();
-  await page.getByRole("button", { name: "Show its normal form" }).click();
-  await page.getByText('"001"').waitFor();
-  expect(await page.getByText('"measuredQubits"').count()).toBe(0);
-  expect(await findCutText(page)).toEqual([]);
-  expect(await findBarriers(page)).toEqual([]);
-  await open(pageOf(own));
-  await page.getByText(/outcomes of 1,000 shots$/u).waitFor();
-  await page.getByRole("button", { name: "Show its normal form" }).click();
-  await page.getByText('"counts"').waitFor();
-  expect(complaints).toEqual([]);
-});
+test(
+  "a result in the form of another SDK is counted in the order of bits of all pages, and each has its normal form as JSON",
+  { tags: "full" },
+  async () => {
+    const [other, own] = [
+      await start(BACKEND, toCircuit(3, "// as Braket")),
+      await start(BACKEND, toCircuit(3)),
+    ];
+    const { page, open, complaints } = await world.visit({ width: WIDTHS.narrow });
+    await open(pageOf(other));
+    // The first qubit, which Braket has first, stands last.
+    await page.getByRole("row", { name: "001 1,000 100" }).waitFor();
+    await page.getByRole("button", { name: "Show the result as JSON" }).click();
+    await page.getByText('"measuredQubits"').waitFor();
+    await page.getByRole("button", { name: "Show its normal form" }).click();
+    await page.getByText('"001"').waitFor();
+    expect(await page.getByText('"measuredQubits"').count()).toBe(0);
+    expect(await findCutText(page)).toEqual([]);
+    expect(await findBarriers(page)).toEqual([]);
+    await open(pageOf(own));
+    await page.getByText(/outcomes of 1,000 shots$/u).waitFor();
+    await page.getByRole("button", { name: "Show its normal form" }).click();
+    await page.getByText('"counts"').waitFor();
+    expect(complaints).toEqual([]);
+  },
+);
 
-test("a job that waits says when it is likely to begin", async () => {
+test("a job that waits says when it is likely to begin", { tags: "full" }, async () => {
   await start(BACKEND, toCircuit(1, "// seconds 3"));
   const runs = await start(BACKEND, toCircuit(1, "// seconds 600"), 1);
   const waits = await start(BACKEND, toCircuit(1), 1);
@@ -117,7 +125,7 @@ test("a job that waits says when it is likely to begin", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("an estimate is offered where the backend answers dry runs", async () => {
+test("an estimate is offered where the backend answers dry runs", { tags: "full" }, async () => {
   const { page, open, complaints } = await world.visit();
   for (const [backend, offers] of [
     [BACKEND, 1],

@@ -184,7 +184,7 @@ test("Run again sends options digit by digit, with the session, the limit of its
   expect(complaints).toEqual([]);
 });
 
-test("a session is opened, runs a job, takes no more, and is closed", async () => {
+test("a session is opened, runs a job, takes no more, and is closed", { tags: "full" }, async () => {
   const { page, open, complaints } = await world.visit();
   await open(`/o/${slug}/quantum-jobs`);
   await page.getByRole("link", { name: "Sessions" }).click();
@@ -220,98 +220,110 @@ test("a session is opened, runs a job, takes no more, and is closed", async () =
   expect(complaints).toEqual([]);
 });
 
-test("an operator shares a backend under its id and an alias, which other organisations find, and takes it back", async () => {
-  const elsewhere = await world.createOrganisation("Elsewhere");
-  const { page, open, complaints } = await world.visit();
-  const dialog = page.getByRole("dialog");
-  await open("/operator/backends");
-  await page.getByText("No backend is shared").waitFor();
-  await page.getByRole("button", { name: "Share a backend" }).click();
-  await dialog.getByLabel("Id of the backend").fill(BACKEND);
-  await dialog.getByLabel("Key of the service").fill(serviceKey);
-  await dialog.getByRole("button", { name: "Share" }).click();
-  await page.getByRole("row", { name: BACKEND }).waitFor();
-  await page.getByRole("button", { name: "Add an alias" }).click();
-  await dialog.getByLabel("Alias").fill("vendor.simulator");
-  await dialog.getByRole("button", { name: "Add", exact: true }).click();
-  await page.getByText(`alias of ${BACKEND}`).waitFor();
-  expect(await findBarriers(page)).toEqual([]);
-  await open(`/o/${elsewhere.slug}/backends`);
-  await page.getByText(`simulated by ${BACKEND}`).waitFor();
-  await open("/operator/backends");
-  await page.getByRole("button", { name: "Take back" }).click();
-  await dialog.getByRole("button", { name: "Take back" }).click();
-  await page.getByText("No backend is shared").waitFor();
-  expect(complaints).toEqual([]);
-});
+test(
+  "an operator shares a backend under its id and an alias, which other organisations find, and takes it back",
+  { tags: "full" },
+  async () => {
+    const elsewhere = await world.createOrganisation("Elsewhere");
+    const { page, open, complaints } = await world.visit();
+    const dialog = page.getByRole("dialog");
+    await open("/operator/backends");
+    await page.getByText("No backend is shared").waitFor();
+    await page.getByRole("button", { name: "Share a backend" }).click();
+    await dialog.getByLabel("Id of the backend").fill(BACKEND);
+    await dialog.getByLabel("Key of the service").fill(serviceKey);
+    await dialog.getByRole("button", { name: "Share" }).click();
+    await page.getByRole("row", { name: BACKEND }).waitFor();
+    await page.getByRole("button", { name: "Add an alias" }).click();
+    await dialog.getByLabel("Alias").fill("vendor.simulator");
+    await dialog.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText(`alias of ${BACKEND}`).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await open(`/o/${elsewhere.slug}/backends`);
+    await page.getByText(`simulated by ${BACKEND}`).waitFor();
+    await open("/operator/backends");
+    await page.getByRole("button", { name: "Take back" }).click();
+    await dialog.getByRole("button", { name: "Take back" }).click();
+    await page.getByText("No backend is shared").waitFor();
+    expect(complaints).toEqual([]);
+  },
+);
 
-test("jobs are found by name, tag, state and time, page by page, and the address shows a colleague the same", async () => {
-  const bodies = Array.from({ length: 27 }, (_, at) => ({
-    name: `sweep ${at}`,
-    tags: at % 9 === 0 ? ["sweep", "ninth"] : ["sweep"],
-  }));
-  const [failed] = await Promise.all([
-    start(toCircuit(1, "// fails"), { name: "sweep that fails", tags: ["sweep"] }),
-    ...bodies.map((more) => start(toCircuit(1), { ...more, shots: 1 }, 1)),
-  ]);
-  const { page, open, complaints } = await world.visit();
-  const { page: colleague, open: openThere } = await world.visit();
-  await open(`/o/${slug}/quantum-jobs`);
-  await page.getByLabel("Name").fill("SWEEP");
-  await page.keyboard.press("Enter");
-  await page.getByText("28 jobs, page 1 of 2").waitFor();
-  await page.getByRole("button", { name: "Older" }).click();
-  await page.getByText("28 jobs, page 2 of 2").waitFor();
-  expect(await page.getByRole("table").getByRole("row").count()).toBe(1 + 3);
-  await page.getByRole("button", { name: "Newer" }).focus();
-  await page.keyboard.press("Tab");
-  await page.getByRole("tooltip").getByText("These are the oldest jobs.").waitFor();
-  await openThere(new URL(page.url()).pathname + new URL(page.url()).search);
-  await colleague.getByText("28 jobs, page 2 of 2").waitFor();
+test(
+  "jobs are found by name, tag, state and time, page by page, and the address shows a colleague the same",
+  { tags: "full" },
+  async () => {
+    const bodies = Array.from({ length: 27 }, (_, at) => ({
+      name: `sweep ${at}`,
+      tags: at % 9 === 0 ? ["sweep", "ninth"] : ["sweep"],
+    }));
+    const [failed] = await Promise.all([
+      start(toCircuit(1, "// fails"), { name: "sweep that fails", tags: ["sweep"] }),
+      ...bodies.map((more) => start(toCircuit(1), { ...more, shots: 1 }, 1)),
+    ]);
+    const { page, open, complaints } = await world.visit();
+    const { page: colleague, open: openThere } = await world.visit();
+    await open(`/o/${slug}/quantum-jobs`);
+    await page.getByLabel("Name").fill("SWEEP");
+    await page.keyboard.press("Enter");
+    await page.getByText("28 jobs, page 1 of 2").waitFor();
+    await page.getByRole("button", { name: "Older" }).click();
+    await page.getByText("28 jobs, page 2 of 2").waitFor();
+    expect(await page.getByRole("table").getByRole("row").count()).toBe(1 + 3);
+    await page.getByRole("button", { name: "Newer" }).focus();
+    await page.keyboard.press("Tab");
+    await page.getByRole("tooltip").getByText("These are the oldest jobs.").waitFor();
+    await openThere(new URL(page.url()).pathname + new URL(page.url()).search);
+    await colleague.getByText("28 jobs, page 2 of 2").waitFor();
 
-  // Another filter begins at the first page.
-  await page.getByLabel("Tag").fill("ninth");
-  await page.keyboard.press("Enter");
-  await page.getByText("3 jobs", { exact: true }).waitFor();
-  await page.getByLabel("Created").selectOption("Last hour");
-  await page.getByLabel("Backend").selectOption(BACKEND);
-  await page.getByText("3 jobs", { exact: true }).waitFor();
-  await page.getByLabel("State").selectOption("Aborted");
-  await page.getByText("No quantum job matches").waitFor();
-  await page.goBack();
-  await page.getByText("3 jobs", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Clear filters" }).click();
-  await page.getByLabel("State").selectOption("Failed");
-  await page.getByRole("link", { name: "sweep that fails" }).click();
-  await page.getByText("The circuit cannot be read.").waitFor();
-  await page.getByText("the register r is not declared").waitFor();
-  await page.getByRole("link", { name: "Look at the input" }).click();
-  await page.getByRole("region", { name: "Circuit" }).getByText("// fails").waitFor();
-  expect(page.url()).toContain(failed.id);
-  expect(complaints).toEqual([]);
-});
+    // Another filter begins at the first page.
+    await page.getByLabel("Tag").fill("ninth");
+    await page.keyboard.press("Enter");
+    await page.getByText("3 jobs", { exact: true }).waitFor();
+    await page.getByLabel("Created").selectOption("Last hour");
+    await page.getByLabel("Backend").selectOption(BACKEND);
+    await page.getByText("3 jobs", { exact: true }).waitFor();
+    await page.getByLabel("State").selectOption("Aborted");
+    await page.getByText("No quantum job matches").waitFor();
+    await page.goBack();
+    await page.getByText("3 jobs", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByLabel("State").selectOption("Failed");
+    await page.getByRole("link", { name: "sweep that fails" }).click();
+    await page.getByText("The circuit cannot be read.").waitFor();
+    await page.getByText("the register r is not declared").waitFor();
+    await page.getByRole("link", { name: "Look at the input" }).click();
+    await page.getByRole("region", { name: "Circuit" }).getByText("// fails").waitFor();
+    expect(page.url()).toContain(failed.id);
+    expect(complaints).toEqual([]);
+  },
+);
 
-test("samples of an annealer and expectation values are tables, and what has no such form is JSON", async () => {
-  const bqm = { variable_labels: ["a", "b"], linear_biases: [1, -2] };
-  const problem = { input_format: "DIMOD_BQM", input: { bqm }, shots: 40, input_params: { seed: 3 } };
-  const sampled = await start("", problem);
-  const input = { primitive: "estimator", pubs: [{ circuit: toCircuit(2), observables: { ZZ: 1 } }] };
-  const estimated = await start("", { input, input_params: { precision: 0.03 } });
-  const { page, open, complaints } = await world.visit();
-  await open(pageOf(sampled));
-  await page.getByText("40 samples of 2 variables, 4 distinct").waitFor();
-  // The least energy first.
-  await page.getByRole("row", { name: /^-2 \d+ a=0 b=1$/u }).waitFor();
-  await page.getByRole("tab", { name: "Problem" }).click();
-  await page.getByText("linear_biases").waitFor();
-  await open(pageOf(estimated));
-  await page.getByRole("row", { name: "2 -0.4375 0.03125" }).waitFor();
-  await page.getByRole("button", { name: "Show the result as JSON" }).click();
-  await page.getByText('"evs"').waitFor();
-  expect(complaints).toEqual([]);
-});
+test(
+  "samples of an annealer and expectation values are tables, and what has no such form is JSON",
+  { tags: "full" },
+  async () => {
+    const bqm = { variable_labels: ["a", "b"], linear_biases: [1, -2] };
+    const problem = { input_format: "DIMOD_BQM", input: { bqm }, shots: 40, input_params: { seed: 3 } };
+    const sampled = await start("", problem);
+    const input = { primitive: "estimator", pubs: [{ circuit: toCircuit(2), observables: { ZZ: 1 } }] };
+    const estimated = await start("", { input, input_params: { precision: 0.03 } });
+    const { page, open, complaints } = await world.visit();
+    await open(pageOf(sampled));
+    await page.getByText("40 samples of 2 variables, 4 distinct").waitFor();
+    // The least energy first.
+    await page.getByRole("row", { name: /^-2 \d+ a=0 b=1$/u }).waitFor();
+    await page.getByRole("tab", { name: "Problem" }).click();
+    await page.getByText("linear_biases").waitFor();
+    await open(pageOf(estimated));
+    await page.getByRole("row", { name: "2 -0.4375 0.03125" }).waitFor();
+    await page.getByRole("button", { name: "Show the result as JSON" }).click();
+    await page.getByText('"evs"').waitFor();
+    expect(complaints).toEqual([]);
+  },
+);
 
-test("many outcomes are bounded, and the rest is counted together", async () => {
+test("many outcomes are bounded, and the rest is counted together", { tags: "full" }, async () => {
   const job = await start(toCircuit(7, "// spread"));
   const { page, open } = await world.visit();
   await open(pageOf(job));

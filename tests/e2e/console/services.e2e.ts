@@ -146,44 +146,55 @@ test("a service is tried with the example of its project, a wrong type is refuse
   expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
 });
 
-test("an input that is too long for a program is saved beside it, byte by byte", async () => {
-  const { page, open, complaints } = await world.visit();
-  const { body: me } = await world.api<{ readonly organization: { readonly slug: string } }>("GET", "/me");
-  const project = await world.createProject("lengthy", ECHO, { "input/data.json": '{"number": 1}' });
-  const { serviceKey } = await world.deploy(project);
-  await open(`/o/${me.organization.slug}/services/${serviceKey}/try`);
-  await page.getByText("JSON", { exact: true }).click();
-  const long = `{"data": {"number": 12345678901234567890, "text": "${"ä".repeat(30_000)}"}}`;
-  await page.getByRole("textbox", { name: "Input" }).fill(long);
-  await page.getByRole("tab", { name: "Java", exact: true }).click();
-  await page.getByRole("region", { name: "Java program" }).getByText("Save the body as body.json").waitFor();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Save body.json" }).click(),
-  ]);
-  expect(download.suggestedFilename()).toBe("body.json");
-  expect(await readFile(await download.path(), "utf8")).toBe(long);
-  expect(complaints).toEqual([]);
-});
+test(
+  "an input that is too long for a program is saved beside it, byte by byte",
+  { tags: "full" },
+  async () => {
+    const { page, open, complaints } = await world.visit();
+    const { body: me } = await world.api<{ readonly organization: { readonly slug: string } }>("GET", "/me");
+    const project = await world.createProject("lengthy", ECHO, { "input/data.json": '{"number": 1}' });
+    const { serviceKey } = await world.deploy(project);
+    await open(`/o/${me.organization.slug}/services/${serviceKey}/try`);
+    await page.getByText("JSON", { exact: true }).click();
+    const long = `{"data": {"number": 12345678901234567890, "text": "${"ä".repeat(30_000)}"}}`;
+    await page.getByRole("textbox", { name: "Input" }).fill(long);
+    await page.getByRole("tab", { name: "Java", exact: true }).click();
+    await page
+      .getByRole("region", { name: "Java program" })
+      .getByText("Save the body as body.json")
+      .waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save body.json" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("body.json");
+    expect(await readFile(await download.path(), "utf8")).toBe(long);
+    expect(complaints).toEqual([]);
+  },
+);
 
-test("a refusal of a part that has no field of its own is shown, and what is no JSON yet is not run without", async () => {
-  const { page, open } = await world.visit();
-  const { body: me } = await world.api<{ readonly organization: { readonly slug: string } }>("GET", "/me");
-  const project = await world.createProject("summing", PROGRAM, { "input/data.json": '{"a": 1}' });
-  const { serviceKey } = await world.deploy(project);
-  await open(`/o/${me.organization.slug}/services/${serviceKey}/try`);
-  const data = page.getByRole("textbox", { name: "data" });
-  const run = page.getByRole("button", { name: "Run" });
-  await data.fill('{"a": 2, "b": ');
-  await page.getByText("This is no JSON yet").waitFor();
-  await run.focus();
-  await page.getByRole("tooltip").getByText("A field has a value that cannot be sent yet.").waitFor();
-  await run.click({ force: true });
-  await data.fill('{"a": 2, "b": "two"}');
-  await run.click();
-  await page.getByText("/data/b must be integer").waitFor();
-  expect(await data.inputValue()).toBe('{"a": 2, "b": "two"}');
-});
+test(
+  "a refusal of a part that has no field of its own is shown, and what is no JSON yet is not run without",
+  { tags: "full" },
+  async () => {
+    const { page, open } = await world.visit();
+    const { body: me } = await world.api<{ readonly organization: { readonly slug: string } }>("GET", "/me");
+    const project = await world.createProject("summing", PROGRAM, { "input/data.json": '{"a": 1}' });
+    const { serviceKey } = await world.deploy(project);
+    await open(`/o/${me.organization.slug}/services/${serviceKey}/try`);
+    const data = page.getByRole("textbox", { name: "data" });
+    const run = page.getByRole("button", { name: "Run" });
+    await data.fill('{"a": 2, "b": ');
+    await page.getByText("This is no JSON yet").waitFor();
+    await run.focus();
+    await page.getByRole("tooltip").getByText("A field has a value that cannot be sent yet.").waitFor();
+    await run.click({ force: true });
+    await data.fill('{"a": 2, "b": "two"}');
+    await run.click();
+    await page.getByText("/data/b must be integer").waitFor();
+    expect(await data.inputValue()).toBe('{"a": 2, "b": "two"}');
+  },
+);
 
 test("an archive without platform.json is refused before anything is sent, and a broken build says why", async () => {
   const { slug } = await world.createOrganisation("Failing");
@@ -225,32 +236,38 @@ test("an archive without platform.json is refused before anything is sent, and a
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("broken 1.0.0");
 });
 
-test("a file that is still being read when another one is chosen does not take its place", async () => {
-  const { slug } = await world.createOrganisation("Choosing");
-  const { page, open } = await world.visit();
-  // A disk that is slow with one of them.
-  await page.addInitScript(() => {
-    const { value } = Object.getOwnPropertyDescriptor(Blob.prototype, "arrayBuffer") ?? {};
-    const read = value as (this: Blob) => Promise<ArrayBuffer>;
-    Object.assign(globalThis, { reads: [] });
-    Blob.prototype.arrayBuffer = async function (this: Blob) {
-      const { reads } = globalThis as unknown as { reads: string[] };
-      const name = this instanceof File ? this.name : "";
-      if (name === "slow.zip") await new Promise((resolve) => setTimeout(resolve, 1_000));
-      reads.push(name);
-      return read.call(this);
-    };
-  });
-  await open(`/o/${slug}/services/new`);
-  const input = page.getByLabel("ZIP file of the project");
-  await input.setInputFiles({ name: "slow.zip", mimeType: "application/zip", buffer: Buffer.from("none") });
-  await input.setInputFiles(await compress("quick"));
-  await page.getByText("quick", { exact: true }).waitFor();
-  await page.waitForFunction(() => (globalThis as unknown as { reads: string[] }).reads.includes("slow.zip"));
-  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
-  expect(await page.getByRole("alert").count()).toBe(0);
-  expect(await page.getByRole("button", { name: /^Upload/u }).count()).toBe(1);
-});
+test(
+  "a file that is still being read when another one is chosen does not take its place",
+  { tags: "full" },
+  async () => {
+    const { slug } = await world.createOrganisation("Choosing");
+    const { page, open } = await world.visit();
+    // A disk that is slow with one of them.
+    await page.addInitScript(() => {
+      const { value } = Object.getOwnPropertyDescriptor(Blob.prototype, "arrayBuffer") ?? {};
+      const read = value as (this: Blob) => Promise<ArrayBuffer>;
+      Object.assign(globalThis, { reads: [] });
+      Blob.prototype.arrayBuffer = async function (this: Blob) {
+        const { reads } = globalThis as unknown as { reads: string[] };
+        const name = this instanceof File ? this.name : "";
+        if (name === "slow.zip") await new Promise((resolve) => setTimeout(resolve, 1_000));
+        reads.push(name);
+        return read.call(this);
+      };
+    });
+    await open(`/o/${slug}/services/new`);
+    const input = page.getByLabel("ZIP file of the project");
+    await input.setInputFiles({ name: "slow.zip", mimeType: "application/zip", buffer: Buffer.from("none") });
+    await input.setInputFiles(await compress("quick"));
+    await page.getByText("quick", { exact: true }).waitFor();
+    await page.waitForFunction(() =>
+      (globalThis as unknown as { reads: string[] }).reads.includes("slow.zip"),
+    );
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(await page.getByRole("button", { name: /^Upload/u }).count()).toBe(1);
+  },
+);
 
 test("a broken requirement shows the failing line and the fix, and the former version stays live", async () => {
   const project = await world.createProject("still-live", ECHO);

@@ -53,30 +53,34 @@ test.each([
   expect(stderr).toContain(known);
 });
 
-test("the nth execution has the same fate for the same seed, whatever was asked in between", async () => {
-  const fates: string[][] = [];
-  for (const [seed, isAsking] of [
-    [7, false],
-    [7, true],
-    [8, false],
-  ] as const) {
-    const served = await serve("worker-lost@40%,cancelled@40%,unavailable@1%", seed);
-    const seen: string[] = [];
-    for (let count = 0; count < 12; count += 1) {
-      if (isAsking) await served.call("/?limit=1");
-      const { body } = await run(served);
-      const { code = "SUCCEEDED" } = body as { readonly code?: string };
-      seen.push(code);
+test(
+  "the nth execution has the same fate for the same seed, whatever was asked in between",
+  { tags: "full" },
+  async () => {
+    const fates: string[][] = [];
+    for (const [seed, isAsking] of [
+      [7, false],
+      [7, true],
+      [8, false],
+    ] as const) {
+      const served = await serve("worker-lost@40%,cancelled@40%,unavailable@1%", seed);
+      const seen: string[] = [];
+      for (let count = 0; count < 12; count += 1) {
+        if (isAsking) await served.call("/?limit=1");
+        const { body } = await run(served);
+        const { code = "SUCCEEDED" } = body as { readonly code?: string };
+        seen.push(code);
+      }
+      fates.push(seen);
+      await served.close();
+      project = undefined;
     }
-    fates.push(seen);
-    await served.close();
-    project = undefined;
-  }
-  const [first, second, other] = fates;
-  expect(second).toEqual(first);
-  expect(other).not.toEqual(first);
-  expect(new Set(first)).toEqual(new Set(["WORKER_LOST", "CANCELLED", "SUCCEEDED"]));
-});
+    const [first, second, other] = fates;
+    expect(second).toEqual(first);
+    expect(other).not.toEqual(first);
+    expect(new Set(first)).toEqual(new Set(["WORKER_LOST", "CANCELLED", "SUCCEEDED"]));
+  },
+);
 
 test("a lost worker, a late start and an expired result look as on a platform", async () => {
   const served = await serve("worker-lost,slow-start=8s,result-expired");

@@ -234,13 +234,19 @@ test("a build is stopped while the disk has not enough free space, and leaves no
   await strict.close();
 });
 
-test("folders that lie too deep to be named fail the build of their package, and are removed like any other", async () => {
-  const project = await scene.createProject("project", {
-    "requirements.txt": "./package\n",
-    "package/pyproject.toml":
-      '[project]\nname = "deep"\nversion = "1"\n[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
-    "package/backend.py": DEEP_BACKEND,
-  });
-  expect((await catchProjectError(scene.ensure(project, { sourceBuilds: true }))).code).toBe("BUILD_FAILED");
-  expect(await readdir(join(scene.path, "cache", "environments"))).toEqual([]);
-});
+test(
+  "folders that lie too deep to be named fail the build of their package, and are removed like any other",
+  { tags: "full" },
+  async () => {
+    const project = await scene.createProject("project", {
+      "requirements.txt": "./package\n",
+      "package/pyproject.toml":
+        '[project]\nname = "deep"\nversion = "1"\n[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+      "package/backend.py": DEEP_BACKEND,
+    });
+    expect((await catchProjectError(scene.ensure(project, { sourceBuilds: true }))).code).toBe(
+      "BUILD_FAILED",
+    );
+    expect(await readdir(join(scene.path, "cache", "environments"))).toEqual([]);
+  },
+);

@@ -332,19 +332,23 @@ test("a package without a wheel fails the build with its name and the setting; w
   expect(forbidden).toMatchObject({ code: "INVALID_PROJECT", errors: [{ path: "/sourceBuilds" }] });
 });
 
-test("a folder of the project is built with what its pyproject.toml names, extras included", async () => {
-  const metadata =
-    'dependencies = ["tiny>=1"]\noptional-dependencies = { dev = ["more ; python_version > \'3\'"] }\n';
-  const project = await scene.createProject("project", {
-    "requirements.txt": "./package[dev]\n--find-links ./wheels\n--no-index\n",
-    "package/pyproject.toml": PYPROJECT.replace("evil", "old").replace("[build", `${metadata}[build`),
-    "package/backend.py": OLD_BACKEND,
-    "wheels/tiny-1.0-py3-none-any.whl": createWheel("tiny", { "tiny.py": "ANSWER = 42\n" }),
-    "wheels/more-1.0-py3-none-any.whl": createWheel("more", { "more.py": "" }),
-  });
-  const environment = await scene.ensure(project, { sourceBuilds: true });
-  expect(runIn(environment, "import old, tiny, more; print(old.ANSWER)")).toBe("42");
-});
+test(
+  "a folder of the project is built with what its pyproject.toml names, extras included",
+  { tags: "full" },
+  async () => {
+    const metadata =
+      'dependencies = ["tiny>=1"]\noptional-dependencies = { dev = ["more ; python_version > \'3\'"] }\n';
+    const project = await scene.createProject("project", {
+      "requirements.txt": "./package[dev]\n--find-links ./wheels\n--no-index\n",
+      "package/pyproject.toml": PYPROJECT.replace("evil", "old").replace("[build", `${metadata}[build`),
+      "package/backend.py": OLD_BACKEND,
+      "wheels/tiny-1.0-py3-none-any.whl": createWheel("tiny", { "tiny.py": "ANSWER = 42\n" }),
+      "wheels/more-1.0-py3-none-any.whl": createWheel("more", { "more.py": "" }),
+    });
+    const environment = await scene.ensure(project, { sourceBuilds: true });
+    expect(runIn(environment, "import old, tiny, more; print(old.ANSWER)")).toBe("42");
+  },
+);
 
 const OLD_BACKEND = `
 import os, zipfile

@@ -3,18 +3,22 @@ import type { SandboxLevel } from "@platform/contract/sandbox";
 import type { PythonRuntimeOptions } from "../python/port/settings.ts";
 import { createFixture, findTestSandbox } from "./python-fixture.ts";
 import type { Fixture } from "./python-fixture.ts";
+import { IS_FULL_LENGTH } from "./full-length.ts";
 
 const { level: best, missing } = (await findTestSandbox()).report;
 
 /** The isolated levels that this machine offers, as this user. */
-export const ATTACKED_LEVELS: readonly SandboxLevel[] = (["A", "B", "C"] as const).filter(
+const OFFERED_LEVELS: readonly SandboxLevel[] = (["A", "B", "C"] as const).filter(
   (level) => isAtLeast(best, level) && (level !== "C" || missing.every(({ piece }) => piece !== "Landlock")),
 );
 
 /** The same without B where there is A: what differs between the two is control groups. */
-export const FILTERED_LEVELS: readonly SandboxLevel[] = ATTACKED_LEVELS.filter(
+export const FILTERED_LEVELS: readonly SandboxLevel[] = OFFERED_LEVELS.filter(
   (level) => level !== "B" || best === "B",
 );
+
+/** The levels at which what code does is tried: B beside A at full length alone. */
+export const ATTACKED_LEVELS: readonly SandboxLevel[] = IS_FULL_LENGTH ? OFFERED_LEVELS : FILTERED_LEVELS;
 
 /** A runtime at exactly this level: what better ones need is taken away. */
 export async function createAttackedFixture(

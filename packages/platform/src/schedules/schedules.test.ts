@@ -108,12 +108,12 @@ test("what is due starts a job of the service with the body, and is due again as
 });
 
 test("where nothing will be due nothing is waited for, otherwise until the first of what will", async () => {
-  const readWaitHere = () => readWait(scene.home.database);
-  expect(await readWaitHere()).toBeNull();
+  const { database } = scene.home;
+  expect(await readWait(database)).toBeNull();
   const id = await create();
-  expect(await readWaitHere()).toBeGreaterThan(0);
+  expect(await readWait(database)).toBeGreaterThan(0);
   await makeDue(id, "1 minute");
-  expect(await readWaitHere()).toBe(0);
+  expect(await readWait(database)).toBe(0);
 });
 
 test("an occurrence for a subscription is an execution of its application", async () => {

@@ -5,6 +5,7 @@ import type { Locator, Page } from "playwright-core";
 import { findBarriers, findCutText } from "./axe.ts";
 import { goTo } from "./routes.ts";
 import { waitForFrames, waitUntilSettled, watchRequests } from "./settled.ts";
+import { IS_FULL_LENGTH } from "../../../support/full-length.ts";
 
 /** A folder in which every page is kept as a picture (docs/development.md). */
 const PICTURES = env["PLATFORM_TEST_SCREENSHOTS"];
@@ -20,9 +21,8 @@ const MOST_SHIFT = 0.02;
  * in dark; its other pages, which are reached without loading the console again, its tabs and dialogs, and each kind of menu, are judged wide
  * in light and at 400 %. That nothing of a page is cut is looked at in all three widths.
  */
-const IS_FULL = env["PLATFORM_TEST_CONSOLE"] === "full";
 /** A full and an empty page of a route show what a tab or dialog can look like. */
-const MOST_LOOKS = IS_FULL ? 2 : 1;
+const MOST_LOOKS = IS_FULL_LENGTH ? 2 : 1;
 
 /** What was found on all pages; each line begins with where. */
 export interface Findings {
@@ -69,7 +69,7 @@ export class Walker {
   /** The page, each of its tabs, and all that opens over them. */
   async visit({ path, pattern }: Stop): Promise<void> {
     const page = this.#page;
-    const isAlike = !IS_FULL && this.#isSeen(`route ${pattern}`);
+    const isAlike = !IS_FULL_LENGTH && this.#isSeen(`route ${pattern}`);
     const isBlank = page.url() === "about:blank";
     // What comes to lie under the mouse would open what it says of itself.
     await page.mouse.move(0, 0);
@@ -130,7 +130,7 @@ export class Walker {
   async #openEach(path: string, pattern: string, where: Locator): Promise<void> {
     for (const { name, role, place } of await listOpeners(where)) {
       // Menus of one name have the same form wherever they are.
-      if (this.#isSeen(IS_FULL || role === "dialog" ? `${pattern} ${name} ${role}` : name)) continue;
+      if (this.#isSeen(IS_FULL_LENGTH || role === "dialog" ? `${pattern} ${name} ${role}` : name)) continue;
       // What ends while one looks takes its buttons away.
       const same = (await listOpeners(where)).filter((one) => one.name === name && one.role === role);
       const opener = same.find((one) => one.place === place) ?? same[0];
@@ -163,14 +163,14 @@ export class Walker {
     await this.#judge(where, "wide, light", all);
     this.#note("cut", `${where} (wide)`, await findCutText(page));
     const names = await listControls(page, within ?? "main");
-    if (IS_FULL || within === undefined) {
+    if (IS_FULL_LENGTH || within === undefined) {
       if (!isAlike) await page.emulateMedia({ colorScheme: "dark" });
-      if (IS_FULL) await this.#judge(where, "wide, dark", { ...all, only: "contrast" });
+      if (IS_FULL_LENGTH) await this.#judge(where, "wide, dark", { ...all, only: "contrast" });
       await this.#resize(NARROW);
       if (!isAlike) await this.#judge(where, "narrow, dark", all);
       this.#note("cut", `${where} (narrow)`, await findCutText(page));
       if (!isAlike) await page.emulateMedia({ colorScheme: "light" });
-      if (IS_FULL) await this.#judge(where, "narrow, light", { ...all, only: "contrast" });
+      if (IS_FULL_LENGTH) await this.#judge(where, "narrow, light", { ...all, only: "contrast" });
     }
     await this.#resize(ENLARGED);
     this.#note("cut", `${where} (at 400 %)`, await findCutText(page));
