@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { env, execPath } from "node:process";
+import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSample } from "./sample.ts";

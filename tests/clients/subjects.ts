@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { env, execPath } from "node:process";
+import { execPath } from "node:process";
 import { ensureNode18 } from "../../packages/cli/src/testing/node18.ts";
 import { subscribe } from "../../tools/platform-client.ts";
 import type { Subscription } from "../../tools/platform-client.ts";
