@@ -12,7 +12,7 @@ import { FULL, TestReport } from "./tools/test-report.ts";
  * One processor is taken for a machine under strain (`.ci/run --confined`).
  */
 const PROCESSORS = availableParallelism();
-const MAX_WORKERS = PROCESSORS === 1 ? 1 : PROCESSORS + 1;
+const MAX_WORKERS = PROCESSORS === 1 ? 1 : PROCESSORS + 2;
 
 /** Limits are for what hangs, not for what is slow: half a core with other work needs ten times as long as a quiet machine. */
 const COMMON = {

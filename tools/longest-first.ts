@@ -10,6 +10,7 @@ const LONGEST = [
   "tests/e2e/console/tour.e2e.ts",
   "tests/e2e/console/operator.e2e.ts",
   "packages/platform/src/store/executions/execution-store.test.ts",
+  "packages/engine/src/store/memory-store.test.ts",
 ] as const;
 
 /**

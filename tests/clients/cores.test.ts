@@ -10,6 +10,7 @@ import { TEST_CERTIFICATES, TEST_KEY } from "@platform/engine/testing/tls-certif
 import { expect, test } from "vitest";
 import { ensureNode18 } from "../../packages/cli/src/testing/node18.ts";
 import { compileJava, needJava, run } from "./tools.ts";
+import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
 const folder = (name: string) => fileURLToPath(new URL(`../../clients/${name}`, import.meta.url));
 
@@ -23,7 +24,7 @@ test("the Python core keeps its promises", async () => {
 
 test.for([
   ["the Node.js of this repository", () => execPath],
-  ["Node.js 18, the oldest that it is for", ensureNode18],
+  ...(IS_FULL_LENGTH ? [["Node.js 18, the oldest that it is for", ensureNode18] as const] : []),
 ] as const)("the JavaScript core keeps its promises on %s", async ([, find]) => {
   const core = folder("javascript/core");
   const files = (await readdir(core)).filter((name) => name.endsWith(".test.js"));

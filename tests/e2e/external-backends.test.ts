@@ -144,7 +144,7 @@ describe.runIf(IS_ROOT)("a backend whose jobs run at a vendor", () => {
     expect(await jobsOf(id)).toMatchObject([{ state: "CANCELLED" }]);
   });
 
-  test("so does one that comes while no worker is there", async () => {
+  test("so does one that comes while no worker is there", { tags: "full" }, async () => {
     const id = await start();
     await waitFor(id, "Submitted as job");
     await worker.kill();

@@ -108,7 +108,7 @@ test(
 
 test(
   "kill -9 of the gateway while it sends a result gives nobody a part of it for the whole",
-  { timeout: 5 * MINUTE },
+  { timeout: 5 * MINUTE, tags: "full" },
   async () => {
     world = await createWorld({ flags: CAPACITY });
     const gateway = await world.start({ role: "gateway" });

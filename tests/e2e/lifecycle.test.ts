@@ -193,7 +193,7 @@ describe("a platform process", () => {
     },
   );
 
-  test("works on the server that DATABASE_URL names, beside others on it", async () => {
+  test("works on the server that DATABASE_URL names, beside others on it", { tags: "full" }, async () => {
     world = await createWorld({ role: "gateway,control,builder" });
     const socket = join(world.dataDirectory, "postgres", "socket");
     await world.start({

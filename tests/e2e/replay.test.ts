@@ -81,7 +81,7 @@ test(
 
 test(
   "what has failed with a file of a data pool fails the same at home, once file and list of the pool are there",
-  { timeout: 4 * MINUTE },
+  { timeout: 4 * MINUTE, tags: "full" },
   async () => {
     world = await createWorld({ flags: ["--worker-cpu", "2", "--worker-memory", "4"] });
     const { cli, directory } = world;

@@ -112,21 +112,25 @@ describe("Ctrl-C in the terminal of npm start", () => {
     expect(await readStatusAfterRestart(scene)).toBe("SUCCEEDED");
   });
 
-  test("ends running executions when it is pressed again later, and still stops PostgreSQL in order", async () => {
-    const scene = await createScene(IN_A_TERMINAL, ["--drain-seconds", "3600"]);
-    const { platform, dataDirectory } = scene.world;
-    type(platform, CTRL_C);
-    await expect.poll(platform.readLog, PATIENCE).toContain("waiting for 1 running execution");
-    const pressAgain = () => {
+  test(
+    "ends running executions when it is pressed again later, and still stops PostgreSQL in order",
+    { tags: "full" },
+    async () => {
+      const scene = await createScene(IN_A_TERMINAL, ["--drain-seconds", "3600"]);
+      const { platform, dataDirectory } = scene.world;
       type(platform, CTRL_C);
-      return platform.readLog();
-    };
-    await expect.poll(pressAgain, PATIENCE).toContain("ending what still runs");
-    expect(await scene.exited).toEqual([1, null]);
-    expect(await findProcesses(dataDirectory)).toEqual([]);
-    expect(await readPostgresLog(dataDirectory)).toContain("database system is shut down");
-    expect(await readStatusAfterRestart(scene)).toBe("UNKNOWN");
-  });
+      await expect.poll(platform.readLog, PATIENCE).toContain("waiting for 1 running execution");
+      const pressAgain = () => {
+        type(platform, CTRL_C);
+        return platform.readLog();
+      };
+      await expect.poll(pressAgain, PATIENCE).toContain("ending what still runs");
+      expect(await scene.exited).toEqual([1, null]);
+      expect(await findProcesses(dataDirectory)).toEqual([]);
+      expect(await readPostgresLog(dataDirectory)).toContain("database system is shut down");
+      expect(await readStatusAfterRestart(scene)).toBe("UNKNOWN");
+    },
+  );
 
   test.each([
     ["when its folders are there", "objects", ""],
@@ -193,14 +197,18 @@ test("a client that does not finish its request does not hold a stop up", async 
   expect(world.platform.process.exitCode).toBe(0);
 });
 
-test("a signal to the whole process group, as service managers send it, is one stop", async () => {
-  const scene = await createScene(NPM_START);
-  const { platform, dataDirectory } = scene.world;
-  kill(-(platform.process.pid ?? 0), "SIGTERM");
-  await expect.poll(platform.readLog, PATIENCE).toContain("waiting for 1 running execution");
-  scene.gate.open();
-  await scene.exited;
-  await expect.poll(() => findProcesses(dataDirectory), PATIENCE).toEqual([]);
-  expect(await readPostgresLog(dataDirectory)).toContain("database system is shut down");
-  expect(await readStatusAfterRestart(scene)).toBe("SUCCEEDED");
-});
+test(
+  "a signal to the whole process group, as service managers send it, is one stop",
+  { tags: "full" },
+  async () => {
+    const scene = await createScene(NPM_START);
+    const { platform, dataDirectory } = scene.world;
+    kill(-(platform.process.pid ?? 0), "SIGTERM");
+    await expect.poll(platform.readLog, PATIENCE).toContain("waiting for 1 running execution");
+    scene.gate.open();
+    await scene.exited;
+    await expect.poll(() => findProcesses(dataDirectory), PATIENCE).toEqual([]);
+    expect(await readPostgresLog(dataDirectory)).toContain("database system is shut down");
+    expect(await readStatusAfterRestart(scene)).toBe("SUCCEEDED");
+  },
+);

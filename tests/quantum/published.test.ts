@@ -66,36 +66,40 @@ describe.skipIf(missing !== null)("planqk-quantum", () => {
     });
   }
 
-  test("runs, finds its jobs again, says who is refused, and does not sleep for five seconds", async () => {
-    const environment = {
-      HOME: world.directory,
-      PLANQK_QUANTUM_BASE_URL: `${world.platform.apiUrl}/quantum`,
-      PLANQK_PERSONAL_ACCESS_TOKEN: world.login.personalAccessToken,
-    };
-    const stdout = await runOk([python, join(HERE, "published/planqk_jobs.py")], { environment });
-    const { bell, ...said } = JSON.parse(stdout) as { readonly bell: Counts };
-    expect(new Set(Object.keys(bell))).toEqual(new Set(["00", "11"]));
-    expect(sum(bell)).toBe(1_000);
-    expect(said).toEqual({
-      ids: true,
-      // The first qubit is the last digit.
-      turned: { "001": 50 },
-      status: "DONE",
-      again: true,
-      shots: [1, true],
-      refusal: "InvalidAccessTokenError",
-      // It sleeps for five seconds where its second question is not answered by the end, which takes a second.
-      pauses: 0,
-      session: {
-        opened: "OPEN",
-        counts: { "1": 10 },
-        named: true,
-        used: "INACTIVE",
-        drained: "DRAINING",
-        cancelled: "CLOSED",
-      },
-    });
-  });
+  test(
+    "runs, finds its jobs again, says who is refused, and does not sleep for five seconds",
+    { tags: "full" },
+    async () => {
+      const environment = {
+        HOME: world.directory,
+        PLANQK_QUANTUM_BASE_URL: `${world.platform.apiUrl}/quantum`,
+        PLANQK_PERSONAL_ACCESS_TOKEN: world.login.personalAccessToken,
+      };
+      const stdout = await runOk([python, join(HERE, "published/planqk_jobs.py")], { environment });
+      const { bell, ...said } = JSON.parse(stdout) as { readonly bell: Counts };
+      expect(new Set(Object.keys(bell))).toEqual(new Set(["00", "11"]));
+      expect(sum(bell)).toBe(1_000);
+      expect(said).toEqual({
+        ids: true,
+        // The first qubit is the last digit.
+        turned: { "001": 50 },
+        status: "DONE",
+        again: true,
+        shots: [1, true],
+        refusal: "InvalidAccessTokenError",
+        // It sleeps for five seconds where its second question is not answered by the end, which takes a second.
+        pauses: 0,
+        session: {
+          opened: "OPEN",
+          counts: { "1": 10 },
+          named: true,
+          used: "INACTIVE",
+          drained: "DRAINING",
+          cancelled: "CLOSED",
+        },
+      });
+    },
+  );
 
   test(
     "a coin toss that is written for it is a service without a change, and quick once it is warm",

@@ -60,33 +60,37 @@ test("a server removes what none has used for two months", async () => {
   }
 });
 
-test("a server that runs keeps its environment, however long ago it has found it", async () => {
-  const scene = await openEnvironmentScene();
-  const fixture = await createFixture();
-  onTestFinished(async () => {
-    await fixture.close();
-    await scene.close();
-  });
-  const cache = join(scene.path, "cache");
-  const versions = createLocalVersions({
-    projectDirectory: await scene.createProject("project", {
-      ...MINIMAL_PROJECT,
-      "requirements.txt": `./${WHEEL}\n`,
-      [WHEEL]: createWheel("tiny", { "tiny.py": "" }),
-    }),
-    exclude: [],
-    versionsDirectory: fixture.directory,
-    environments: scene.builder,
-    runtime: fixture.runtime,
-    capacity: { cpu: 1, memory: 1 },
-    hasUnfinished: async () => true,
-    onBuildLine: () => undefined,
-    signal: new AbortController().signal,
-  });
-  await versions.load();
-  const [own = ""] = await listKeys(cache);
-  await setUse(join(cache, "environments", await readlink(join(cache, "environments", own))), 100);
-  await leaveEnvironments(cache);
-  await collectUnused({ directory: cache, versions }, new AbortController().signal);
-  expect(await listKeys(cache)).toEqual([own, RECENT].toSorted());
-});
+test(
+  "a server that runs keeps its environment, however long ago it has found it",
+  { tags: "full" },
+  async () => {
+    const scene = await openEnvironmentScene();
+    const fixture = await createFixture();
+    onTestFinished(async () => {
+      await fixture.close();
+      await scene.close();
+    });
+    const cache = join(scene.path, "cache");
+    const versions = createLocalVersions({
+      projectDirectory: await scene.createProject("project", {
+        ...MINIMAL_PROJECT,
+        "requirements.txt": `./${WHEEL}\n`,
+        [WHEEL]: createWheel("tiny", { "tiny.py": "" }),
+      }),
+      exclude: [],
+      versionsDirectory: fixture.directory,
+      environments: scene.builder,
+      runtime: fixture.runtime,
+      capacity: { cpu: 1, memory: 1 },
+      hasUnfinished: async () => true,
+      onBuildLine: () => undefined,
+      signal: new AbortController().signal,
+    });
+    await versions.load();
+    const [own = ""] = await listKeys(cache);
+    await setUse(join(cache, "environments", await readlink(join(cache, "environments", own))), 100);
+    await leaveEnvironments(cache);
+    await collectUnused({ directory: cache, versions }, new AbortController().signal);
+    expect(await listKeys(cache)).toEqual([own, RECENT].toSorted());
+  },
+);

@@ -82,22 +82,26 @@ test(
   },
 );
 
-test("a lost worker, a late start and an expired result look as on a platform", async () => {
-  const served = await serve("worker-lost,slow-start=8s,result-expired");
-  const { body } = await served.start({});
-  const id = String(body["id"]);
-  expect((await served.call(`/${id}`)).body).toMatchObject({ status: "PENDING" });
-  const ended = await served.call(`/${id}`, { headers: { prefer: "wait=20" } });
-  expect(ended.body).toMatchObject({ status: "UNKNOWN", terminal: true });
-  const [from, to] = ["createdAt", "startedAt"].map((name) => Date.parse(`${String(ended.body[name])}Z`));
-  expect((to ?? 0) - (from ?? 0)).toBeGreaterThanOrEqual(8_000);
-  for (const path of ["result", "log", "receipt"])
-    expect(await served.call(`/${id}/${path}`)).toMatchObject({
-      status: 410,
-      body: { code: "RESULT_EXPIRED" },
-    });
-  expect((await served.call(`/${id}`)).status).toBe(200);
-});
+test(
+  "a lost worker, a late start and an expired result look as on a platform",
+  { tags: "full" },
+  async () => {
+    const served = await serve("worker-lost,slow-start=8s,result-expired");
+    const { body } = await served.start({});
+    const id = String(body["id"]);
+    expect((await served.call(`/${id}`)).body).toMatchObject({ status: "PENDING" });
+    const ended = await served.call(`/${id}`, { headers: { prefer: "wait=20" } });
+    expect(ended.body).toMatchObject({ status: "UNKNOWN", terminal: true });
+    const [from, to] = ["createdAt", "startedAt"].map((name) => Date.parse(`${String(ended.body[name])}Z`));
+    expect((to ?? 0) - (from ?? 0)).toBeGreaterThanOrEqual(8_000);
+    for (const path of ["result", "log", "receipt"])
+      expect(await served.call(`/${id}/${path}`)).toMatchObject({
+        status: 410,
+        body: { code: "RESULT_EXPIRED" },
+      });
+    expect((await served.call(`/${id}`)).status).toBe(200);
+  },
+);
 
 test.each([
   ["429", 429, "RATE_LIMITED"],

@@ -101,16 +101,20 @@ test("a package is really installed from the index, named by pyproject.toml", as
   expect(runIn(await scene.ensure(project), "import six; print(six.__version__)")).toBe("1.16.0");
 });
 
-test("a package that has a setup.py and nothing else is built from its source, with setuptools and wheel of the index", async () => {
-  const project = await scene.createProject("project", {
-    "requirements.txt": "./package\n",
-    "package/setup.py":
-      'from setuptools import setup\nsetup(name="legacy", version="1.0", py_modules=["legacy"])\n',
-    "package/legacy.py": "ANSWER = 42\n",
-  });
-  const environment = await scene.ensure(project, { sourceBuilds: true });
-  expect(runIn(environment, "import legacy; print(legacy.ANSWER)")).toBe("42");
-});
+test(
+  "a package that has a setup.py and nothing else is built from its source, with setuptools and wheel of the index",
+  { tags: "full" },
+  async () => {
+    const project = await scene.createProject("project", {
+      "requirements.txt": "./package\n",
+      "package/setup.py":
+        'from setuptools import setup\nsetup(name="legacy", version="1.0", py_modules=["legacy"])\n',
+      "package/legacy.py": "ANSWER = 42\n",
+    });
+    const environment = await scene.ensure(project, { sourceBuilds: true });
+    expect(runIn(environment, "import legacy; print(legacy.ANSWER)")).toBe("42");
+  },
+);
 
 test(
   "uv builds the same environment where it is found, and names a requirement that does not exist",

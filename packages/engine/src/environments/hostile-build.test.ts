@@ -308,29 +308,33 @@ test("a project that needs a source is told so by its line, before anything is i
   }
 });
 
-test("a package without a wheel fails the build with its name and the setting; with the setting it is built", async () => {
-  const index = await writeFiles(join(scene.path, "index"), {
-    "old-1.0/PKG-INFO": "Metadata-Version: 2.1\nName: old\nVersion: 1.0\nRequires-Dist: tiny\n",
-    "old-1.0/pyproject.toml": PYPROJECT.replace("evil", "old"),
-    "old-1.0/backend.py": OLD_BACKEND,
-    "tiny-1.0-py3-none-any.whl": createWheel("tiny", { "tiny.py": "ANSWER = 42\n" }),
-  });
-  execFileSync("tar", ["-czf", join(index, "old-1.0.tar.gz"), "-C", index, "old-1.0"]);
-  const variables = { ...process.env, PIP_NO_INDEX: "1", PIP_FIND_LINKS: index };
-  scene.builder = scene.create({ variables });
-  const project = await scene.createProject("project", { "requirements.txt": "old==1.0\n" });
-  const { detail } = await catchProjectError(scene.ensure(project));
-  expect(detail).toContain("old==1.0");
-  expect(detail).toContain('set "sourceBuilds": true in platform.json');
-  const environment = await scene.ensure(project, { sourceBuilds: true });
-  expect(runIn(environment, "import old, tiny; print(old.ANSWER)")).toBe("42");
-  const log = await readFile(`${environment.folder}.log`, "utf8");
-  expect(log).toContain("Building packages from source");
+test(
+  "a package without a wheel fails the build with its name and the setting; with the setting it is built",
+  { tags: "full" },
+  async () => {
+    const index = await writeFiles(join(scene.path, "index"), {
+      "old-1.0/PKG-INFO": "Metadata-Version: 2.1\nName: old\nVersion: 1.0\nRequires-Dist: tiny\n",
+      "old-1.0/pyproject.toml": PYPROJECT.replace("evil", "old"),
+      "old-1.0/backend.py": OLD_BACKEND,
+      "tiny-1.0-py3-none-any.whl": createWheel("tiny", { "tiny.py": "ANSWER = 42\n" }),
+    });
+    execFileSync("tar", ["-czf", join(index, "old-1.0.tar.gz"), "-C", index, "old-1.0"]);
+    const variables = { ...process.env, PIP_NO_INDEX: "1", PIP_FIND_LINKS: index };
+    scene.builder = scene.create({ variables });
+    const project = await scene.createProject("project", { "requirements.txt": "old==1.0\n" });
+    const { detail } = await catchProjectError(scene.ensure(project));
+    expect(detail).toContain("old==1.0");
+    expect(detail).toContain('set "sourceBuilds": true in platform.json');
+    const environment = await scene.ensure(project, { sourceBuilds: true });
+    expect(runIn(environment, "import old, tiny; print(old.ANSWER)")).toBe("42");
+    const log = await readFile(`${environment.folder}.log`, "utf8");
+    expect(log).toContain("Building packages from source");
 
-  scene.builder = scene.create({ variables, allowsSourceBuilds: false });
-  const forbidden = await catchProjectError(scene.ensure(project, { sourceBuilds: true }));
-  expect(forbidden).toMatchObject({ code: "INVALID_PROJECT", errors: [{ path: "/sourceBuilds" }] });
-});
+    scene.builder = scene.create({ variables, allowsSourceBuilds: false });
+    const forbidden = await catchProjectError(scene.ensure(project, { sourceBuilds: true }));
+    expect(forbidden).toMatchObject({ code: "INVALID_PROJECT", errors: [{ path: "/sourceBuilds" }] });
+  },
+);
 
 test(
   "a folder of the project is built with what its pyproject.toml names, extras included",

@@ -35,7 +35,7 @@ test("the Python half is compiled at the start, not while the first execution wa
   await expect.poll(countFiles).toBeGreaterThan(0);
 });
 
-test("idle children go first, then the zygote; the next run boots another", async () => {
+test("idle children go first, then the zygote; the next run boots another", { tags: "full" }, async () => {
   fixture = await createFixture({ idleSeconds: 0.6 }, "D");
   const version = fixture.createVersion(PROGRAM);
   const first = await fixture.finish(version);

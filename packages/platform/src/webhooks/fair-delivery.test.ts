@@ -74,7 +74,7 @@ test("however many organisations hang, the next one is not delayed", async () =>
   await expect.poll(() => scene.at("/prompt").length).toBe(3);
 });
 
-test("one webhook gets what waits for it as fast as it answers", async () => {
+test("one webhook gets what waits for it as fast as it answers", { tags: "full" }, async () => {
   const [webhook = ""] = await createWebhooks(other, "/prompt", 1);
   await addMessages([webhook], 400);
   scene.start();
