@@ -111,7 +111,8 @@ test(
     await fillDisk(pid, first);
     await expectRefusals(starts);
     // What ran when the disk filled up has the reserve to end on.
-    expect((await consumer.finish(running.body.id)).status).toBe("SUCCEEDED");
+    const ended = await consumer.finish(running.body.id);
+    expect(ended.status, platform.readLog().slice(-1_400)).toBe("SUCCEEDED");
 
     // The second takes what the reserve had given back. Without room for its log PostgreSQL ends.
     await fillDisk(pid, second);

@@ -11,6 +11,8 @@ import { layDatabase } from "./prepared-database.ts";
 import type { SmallDisk } from "./small-disk.ts";
 
 const SECOND = 1_000;
+/** Characters of a platform's log that a failure ends with. */
+const LOG_SAID = 1_400;
 
 /** What a user of a platform works with. */
 export interface Desk {
@@ -130,7 +132,7 @@ export function createDesk(directory: string, login: Login, readLog: () => strin
         throw new Error(`platform up failed:\n${result.stderr}${result.stdout}\n${await readLog()}`);
       return JSON.parse(result.stdout) as Deployed;
     },
-    subscribe: async (serviceKey) => createConsumer(await subscribe(login, serviceKey, "story")),
+    subscribe: async (serviceKey) => createConsumer(await subscribe(login, serviceKey, "story"), readLog),
     api: (method, path, json) =>
       request(method, `${login.apiUrl}/api${path}`, {
         token: login.personalAccessToken,
@@ -168,7 +170,10 @@ export async function createProject(
   return directory;
 }
 
-async function createConsumer(subscription: Subscription): Promise<Consumer> {
+async function createConsumer(
+  subscription: Subscription,
+  readLog: () => string | Promise<string>,
+): Promise<Consumer> {
   const token = await fetchAccessToken(new URL(subscription.endpointUrl).origin, subscription);
   const endpoint = subscription.endpointUrl;
   const call: Consumer["call"] = (method, path, options = {}) =>
@@ -185,7 +190,8 @@ async function createConsumer(subscription: Subscription): Promise<Consumer> {
         const { status, body } = await call<StatusRecord>("GET", id);
         if (status !== 200) throw new Error(`GET ${id} answered ${status}: ${JSON.stringify(body)}`);
         if (body.terminal) return body;
-        if (performance.now() > deadline) throw new Error(`${id} is still ${body.status}`);
+        if (performance.now() > deadline)
+          throw new Error(`${id} is still ${body.status}:\n${(await readLog()).slice(-LOG_SAID)}`);
         await delay(20);
       }
     },
