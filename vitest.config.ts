@@ -25,8 +25,12 @@ const COMMON = {
   sequence: { groupOrder: 1 },
 };
 
-/** Projects that start platforms. */
-const WITH_PLATFORMS = { ...COMMON, globalSetup: ["tests/support/prepared-database.ts"] };
+/** Projects that start platforms: each look is a request, and asks what runs beside for a processor. */
+const WITH_PLATFORMS = {
+  ...COMMON,
+  expect: { poll: { ...COMMON.expect.poll, interval: 60 } },
+  globalSetup: ["tests/support/prepared-database.ts"],
+};
 
 const S3_STORIES = IS_FULL_LENGTH ? ["data-pools", "result-files", "retention"] : ["result-files"];
 

@@ -126,7 +126,7 @@ export async function waitUntilReady(platform: PlatformProcess): Promise<void> {
     while (!(await isReady(url))) {
       if (hasEnded(platform) || performance.now() > deadline)
         throw new Error(`the platform did not become ready:\n${platform.readLog()}`);
-      await delay(20);
+      await delay(50);
     }
   }
 }

@@ -59,7 +59,7 @@ export async function startLocalServer(project: string, ...flags: readonly strin
   const readUrl = () => readPrinted().url;
   try {
     // Also before the tests of a file, where nothing may be expected yet.
-    await vi.waitFor(readUrl, { timeout: READY_WITHIN_MS, interval: 20 });
+    await vi.waitFor(readUrl, { timeout: READY_WITHIN_MS, interval: 50 });
   } catch (error) {
     await stop();
     throw error;

@@ -65,6 +65,6 @@ export async function finishJob(world: World, id: string): Promise<Readonly<Reco
   for (;;) {
     const { body } = await world.api<{ terminal?: boolean }>("GET", `/jobs/${id}`);
     if (body.terminal === true) return (await world.api("GET", `/jobs/${id}/result`)).body;
-    await delay(20);
+    await delay(100);
   }
 }
