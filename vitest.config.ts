@@ -8,7 +8,7 @@ import { findS3Server } from "./tools/s3-server.ts";
 import { FULL, TestReport } from "./tools/test-report.ts";
 
 /**
- * Files that run at one time, of all projects: a file uses a processor for half of its time, and waits for processes in the rest.
+ * Files that run at one time, of all projects: a file uses a processor for less than half of its time, and waits for processes in the rest.
  * One processor is taken for a machine under strain (`.ci/run --confined`).
  */
 const PROCESSORS = availableParallelism();

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `npm test`: all tests, with the command line as users have it: one bundle. Of hundreds of its calls each takes half of the time.
+# `npm test`: the tests, with the command line as users have it: one bundle. Of hundreds of its calls each takes half of the time.
 # Tests with the tag `full` run only where PLATFORM_TEST_FULL is set, as by `npm run test:full` (docs/development.md).
 set -eu
 cd "$(dirname "$0")/.."

@@ -8,7 +8,6 @@ import type { Sample } from "./sample.ts";
 import { install, installOrFail, runOk } from "./tools.ts";
 import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
-/** The largest document is given to the slowest generator in `npm run test:clients` alone. */
 const programs = (name: string) => fileURLToPath(new URL(`programs/${name}`, import.meta.url));
 
 /** What every program prints: two executions, and the newest two of the list. */
@@ -135,6 +134,7 @@ describe("in strict TypeScript", () => {
     needJava(skip);
     const folder = await sample.createFolder("typescript-fetch");
     await generate(join(folder, "src/client"), sample.serviceDocument, "typescript-fetch");
+    // The largest document, by the slowest generator.
     if (IS_FULL_LENGTH)
       await generate(join(folder, "src/platform"), sample.platformDocument, "typescript-fetch");
     await cp(programs("typescript-fetch.ts"), join(folder, "src/main.ts"));

@@ -8,8 +8,7 @@ import type { Sample } from "./sample.ts";
 import { installOrFail, runOk } from "./tools.ts";
 import { IS_FULL_LENGTH } from "../support/full-length.ts";
 
-/** `npm run test:clients` sends ten times as many requests for each operation, and takes 11 minutes rather than one. */
-/** Seconds after which no more requests are made; other files run beside this one. */
+/** `npm run test:clients` sends ten times as many requests for each operation, and takes 11 minutes rather than one: seconds after which no more requests are made; other files run beside this one. */
 const WITHIN = IS_FULL_LENGTH ? { service: 220, platform: 440 } : { service: 20, platform: 30 };
 const MINUTE = 60_000;
 const OPTIONS = IS_FULL_LENGTH ? { timeout: 20 * MINUTE } : {};

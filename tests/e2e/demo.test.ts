@@ -11,7 +11,7 @@ import { IS_FULL_LENGTH } from "../support/full-length.ts";
 const run = promisify(execFile);
 const TIMES = IS_FULL_LENGTH ? 2 : 1;
 
-test("the demo reaches the cap of another organisation's plan, also the second time", async () => {
+test("the demo reaches the cap of another organisation's plan, at full length also the second time", async () => {
   const directory = await mkdtemp(join(tmpdir(), "platform-demo-"));
   try {
     for (let time = 1; time <= TIMES; time += 1) {

@@ -25,7 +25,7 @@ const CONNECTIONS = 4;
 const SLOW_MS = 1 * SECOND;
 const HUNG_MS = 60 * SECOND;
 /** Requests after which caches are as full as they get. */
-const WARM = 2_000;
+const WARM = 1_000;
 /** Of the heap after the first tenth of the requests, and so many at least. */
 const MAX_GROWTH = 1.2;
 const TIMEOUT_MS = Math.max(600_000, 30 * REQUESTS);

@@ -190,58 +190,54 @@ test("an execution of the service that is no quantum job, and one of another ser
   expect((await quantum("DELETE", `/jobs/${String(body["id"])}`)).status).toBe(404);
 });
 
-test(
-  "a job waits where no worker runs backends, outlives the platform, and has failed when its worker is lost",
-  { tags: "full" },
-  async () => {
-    const own = await createWorld({ flags: ["--backend-cpu", "0"] });
-    const token = own.login.personalAccessToken;
-    let { platform } = own;
-    const ask = async (path: string, json?: unknown): Promise<Body> => {
-      const call =
-        json === undefined
-          ? { headers: { prefer: path.endsWith("/status") ? "wait=1" : "wait=20" } }
-          : { json };
-      const url = `${platform.apiUrl}/quantum${path}`;
-      return (await request<Body>(json === undefined ? "GET" : "POST", url, { token, ...call })).body;
-    };
-    const restart = async () => {
-      await platform.kill();
-      platform = await own.start({ flags: ["--backend-cpu", "0.25", "--lease-seconds", "8"] });
-    };
-    try {
-      const project = await own.createProject("echo", ECHO_PROGRAM, {
-        "platform.json": echoProject("echo", "sim.echo"),
+test("a job waits where no worker runs backends, outlives the platform, and has failed when its worker is lost", async () => {
+  const own = await createWorld({ flags: ["--backend-cpu", "0"] });
+  const token = own.login.personalAccessToken;
+  let { platform } = own;
+  const ask = async (path: string, json?: unknown): Promise<Body> => {
+    const call =
+      json === undefined
+        ? { headers: { prefer: path.endsWith("/status") ? "wait=1" : "wait=20" } }
+        : { json };
+    const url = `${platform.apiUrl}/quantum${path}`;
+    return (await request<Body>(json === undefined ? "GET" : "POST", url, { token, ...call })).body;
+  };
+  const restart = async () => {
+    await platform.kill();
+    platform = await own.start({ flags: ["--backend-cpu", "0.25", "--lease-seconds", "8"] });
+  };
+  try {
+    const project = await own.createProject("echo", ECHO_PROGRAM, {
+      "platform.json": echoProject("echo", "sim.echo"),
+    });
+    await own.deploy(project);
+    const { id: waits } = await ask("/jobs", JOB);
+    expect(await ask("/backends/sim.echo/status")).toEqual({
+      status: "PAUSED",
+      queue_size: 1,
+      queue_avg_time: 0,
+    });
+    // What it waits for is read in the background.
+    await expect
+      .poll(async () => (await own.api("GET", `/jobs/${String(waits)}`)).body)
+      .toMatchObject({
+        status: "PENDING",
+        waiting: { reason: "NO_WORKER" },
       });
-      await own.deploy(project);
-      const { id: waits } = await ask("/jobs", JOB);
-      expect(await ask("/backends/sim.echo/status")).toEqual({
-        status: "PAUSED",
-        queue_size: 1,
-        queue_avg_time: 0,
+    await restart();
+    await expect
+      .poll(() => ask(`/jobs/${String(waits)}`))
+      .toMatchObject({ status: "COMPLETED", error: null });
+    const { id: runs } = await ask("/jobs", { ...JOB, input: { seconds: 600 } });
+    await expect.poll(async () => (await ask(`/jobs/${String(runs)}/status`))["status"]).toBe("RUNNING");
+    await restart();
+    await expect
+      .poll(async () => await ask(`/jobs/${String(runs)}`))
+      .toMatchObject({
+        status: "FAILED",
+        error: { code: "WORKER_LOST" },
       });
-      // What it waits for is read in the background.
-      await expect
-        .poll(async () => (await own.api("GET", `/jobs/${String(waits)}`)).body)
-        .toMatchObject({
-          status: "PENDING",
-          waiting: { reason: "NO_WORKER" },
-        });
-      await restart();
-      await expect
-        .poll(() => ask(`/jobs/${String(waits)}`))
-        .toMatchObject({ status: "COMPLETED", error: null });
-      const { id: runs } = await ask("/jobs", { ...JOB, input: { seconds: 600 } });
-      await expect.poll(async () => (await ask(`/jobs/${String(runs)}/status`))["status"]).toBe("RUNNING");
-      await restart();
-      await expect
-        .poll(async () => await ask(`/jobs/${String(runs)}`))
-        .toMatchObject({
-          status: "FAILED",
-          error: { code: "WORKER_LOST" },
-        });
-    } finally {
-      await own.close();
-    }
-  },
-);
+  } finally {
+    await own.close();
+  }
+});

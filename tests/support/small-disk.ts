@@ -42,16 +42,28 @@ export function findMountFault(): string | null {
 
 const MEGABYTE = 1024 * 1024;
 
+/** More than PostgreSQL frees of its log at one time, and less than the reserve of any small disk. */
+const GIVEN_BACK = 24 * MEGABYTE;
+
 /**
- * Appends to a file as much as was free when it began, but for the bytes to leave: what the platform gives back meanwhile is not taken.
+ * Appends to a file as much as was free when it began, but for the bytes to leave. Ends where the platform gives something back meanwhile:
+ * what others have taken since it began would be taken from that.
  */
 export async function fillDisk(pid: number, path: string, leave = 0): Promise<void> {
   const target = `/proc/${pid}/root${path}`;
-  const { bavail, bsize } = await statfs(dirname(target));
+  const readFree = async () => {
+    const { bavail, bsize } = await statfs(dirname(target));
+    return bavail * bsize;
+  };
   const file = await open(target, "a");
   try {
-    for (let left = bavail * bsize - leave; left > 0; left -= MEGABYTE)
+    let free = await readFree();
+    for (let left = free - leave; left > 0; left -= MEGABYTE) {
       await file.writeFile(Buffer.alloc(Math.min(left, MEGABYTE), "x"));
+      const before = free;
+      free = await readFree();
+      if (free > before + GIVEN_BACK) return;
+    }
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
   } finally {

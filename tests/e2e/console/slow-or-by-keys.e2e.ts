@@ -127,42 +127,38 @@ test(
   },
 );
 
-test(
-  "by keys alone one chooses a plan, makes an application, subscribes with it, and is back where one pressed Subscribe",
-  { tags: "full" },
-  async () => {
-    const { slug } = await world.createOrganisation("Subscribing by keys");
-    const { page, open, complaints } = await world.visit();
-    const { unseen, press, awaitFocus, awaitTitle, goTo } = takeKeys(page);
-    await open(`/o/${slug}`);
-    await goTo("m", "Marketplace");
-    await page.keyboard.press("/");
-    await awaitFocus(page.getByRole("searchbox", { name: "Search the marketplace" }));
-    await page.keyboard.type("Sums by keys");
-    await page.waitForURL(/[?&]q=/u);
-    await page.getByText(/^1 service\b/u).waitFor();
-    await press("link", "Sums by keys");
-    await awaitTitle("Sums by keys");
-    await press("button", "Subscribe");
-    const dialog = page.getByRole("dialog", { name: "Subscribe to Sums by keys" });
-    const plan = (name: RegExp) => dialog.getByRole("radio", { name });
-    await awaitFocus(plan(/^Free/u));
-    await page.keyboard.press("ArrowDown");
-    await awaitFocus(plan(/^Paid/u));
-    await press("button", "Next");
-    await awaitFocus(dialog.getByLabel("Name of the application"));
-    await page.keyboard.type("nightly");
-    await page.keyboard.press("Enter");
-    await awaitFocus(dialog.getByRole("combobox", { name: "Application" }));
-    await press("button", "Subscribe");
-    await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
-    await press("button", "Close");
-    await dialog.waitFor({ state: "detached" });
-    await awaitFocus(page.getByRole("button", { name: "Subscribe", exact: true }));
-    await page.getByText("Subscribed by").waitFor();
-    expect([unseen, complaints]).toEqual([[], []]);
-  },
-);
+test("by keys alone one chooses a plan, makes an application, subscribes with it, and is back where one pressed Subscribe", async () => {
+  const { slug } = await world.createOrganisation("Subscribing by keys");
+  const { page, open, complaints } = await world.visit();
+  const { unseen, press, awaitFocus, awaitTitle, goTo } = takeKeys(page);
+  await open(`/o/${slug}`);
+  await goTo("m", "Marketplace");
+  await page.keyboard.press("/");
+  await awaitFocus(page.getByRole("searchbox", { name: "Search the marketplace" }));
+  await page.keyboard.type("Sums by keys");
+  await page.waitForURL(/[?&]q=/u);
+  await page.getByText(/^1 service\b/u).waitFor();
+  await press("link", "Sums by keys");
+  await awaitTitle("Sums by keys");
+  await press("button", "Subscribe");
+  const dialog = page.getByRole("dialog", { name: "Subscribe to Sums by keys" });
+  const plan = (name: RegExp) => dialog.getByRole("radio", { name });
+  await awaitFocus(plan(/^Free/u));
+  await page.keyboard.press("ArrowDown");
+  await awaitFocus(plan(/^Paid/u));
+  await press("button", "Next");
+  await awaitFocus(dialog.getByLabel("Name of the application"));
+  await page.keyboard.type("nightly");
+  await page.keyboard.press("Enter");
+  await awaitFocus(dialog.getByRole("combobox", { name: "Application" }));
+  await press("button", "Subscribe");
+  await dialog.getByText("Endpoint URL", { exact: true }).waitFor();
+  await press("button", "Close");
+  await dialog.waitFor({ state: "detached" });
+  await awaitFocus(page.getByRole("button", { name: "Subscribe", exact: true }));
+  await page.getByText("Subscribed by").waitFor();
+  expect([unseen, complaints]).toEqual([[], []]);
+});
 
 test(
   "by keys alone one makes a data pool, stores a file there, and gives it another name",

@@ -9,6 +9,7 @@ import { DEFAULT_BUILD_LIMITS } from "./build-limits.ts";
 import { createBuildSandbox } from "./build-sandbox.ts";
 import { findInterpreter } from "./interpreter.ts";
 import { writeAccounts } from "../python/sandbox/system-view.ts";
+import { IS_FULL_LENGTH } from "../testing/full-length.ts";
 import { createWorkspace } from "../testing/project-fixtures.ts";
 import type { Workspace } from "../testing/project-fixtures.ts";
 
@@ -157,7 +158,6 @@ os.read(read, 1)
 sys.stdout.flush()
 os._exit(0)
 `;
-import { IS_FULL_LENGTH } from "../testing/full-length.ts";
 
 // The registers and the numbers of system calls are those of this processor.
 test.runIf(process.arch === "x64")(

@@ -116,36 +116,32 @@ test(
   },
 );
 
-test(
-  "uv builds the same environment where it is found, and names a requirement that does not exist",
-  { tags: "full" },
-  async () => {
-    // The platform's own way to get uv: a package of the index like any other.
-    const tools = await scene.ensure(
-      await scene.createProject("tools", { "requirements.txt": "uv==0.13.8\n" }),
-    );
-    const uv = TrustedExecutable.vouchFor(join(tools.interpreter, "..", "uv"), "named by the operator");
-    const directory = join(scene.path, "by-uv");
-    const lines: string[] = [];
-    // pip uses the certificates that this machine names in its configuration; uv has to be told.
-    const byUv = scene.create({ directory, uv, variables: { UV_SYSTEM_CERTS: "1", ...process.env } });
-    const options = { onLog: (line: string) => lines.push(line) };
-    const tiny = await scene.createTinyProject("tiny");
-    // What uv would obey if it looked for its configuration in the project.
-    await writeFiles(tiny, { "uv.toml": "no-such-setting = true\n" });
-    const environment = await byUv.ensure(tiny, { ...options, owner: OWNER });
-    expect(lines[0]).toMatch(/with uv$/);
-    expect(runIn(environment, "import tiny, os; print(tiny.ANSWER, os.path.exists(tiny.__cached__))")).toBe(
-      "42 True",
-    );
-    const project = await scene.createProject("unknown", {
-      "requirements.txt": "no-such-package-of-anybody==99.1\n",
-    });
-    expect((await catchProjectError(byUv.ensure(project, { owner: OWNER }))).detail).toContain(
-      "no-such-package-of-anybody==99.1",
-    );
-  },
-);
+test("uv builds the same environment where it is found, and names a requirement that does not exist", async () => {
+  // The platform's own way to get uv: a package of the index like any other.
+  const tools = await scene.ensure(
+    await scene.createProject("tools", { "requirements.txt": "uv==0.13.8\n" }),
+  );
+  const uv = TrustedExecutable.vouchFor(join(tools.interpreter, "..", "uv"), "named by the operator");
+  const directory = join(scene.path, "by-uv");
+  const lines: string[] = [];
+  // pip uses the certificates that this machine names in its configuration; uv has to be told.
+  const byUv = scene.create({ directory, uv, variables: { UV_SYSTEM_CERTS: "1", ...process.env } });
+  const options = { onLog: (line: string) => lines.push(line) };
+  const tiny = await scene.createTinyProject("tiny");
+  // What uv would obey if it looked for its configuration in the project.
+  await writeFiles(tiny, { "uv.toml": "no-such-setting = true\n" });
+  const environment = await byUv.ensure(tiny, { ...options, owner: OWNER });
+  expect(lines[0]).toMatch(/with uv$/);
+  expect(runIn(environment, "import tiny, os; print(tiny.ANSWER, os.path.exists(tiny.__cached__))")).toBe(
+    "42 True",
+  );
+  const project = await scene.createProject("unknown", {
+    "requirements.txt": "no-such-package-of-anybody==99.1\n",
+  });
+  expect((await catchProjectError(byUv.ensure(project, { owner: OWNER }))).detail).toContain(
+    "no-such-package-of-anybody==99.1",
+  );
+});
 
 test("a requirement that does not exist is named, nothing is left, and a later attempt succeeds", async () => {
   const project = await scene.createProject("project", {

@@ -12,9 +12,9 @@ const OFFERED_LEVELS: readonly SandboxLevel[] = (["A", "B", "C"] as const).filte
   (level) => isAtLeast(best, level) && (level !== "C" || missing.every(({ piece }) => piece !== "Landlock")),
 );
 
-/** The same without B where there is A: what differs between the two is control groups. */
+/** The same without B where there are A and C: what differs between the two is control groups. */
 export const FILTERED_LEVELS: readonly SandboxLevel[] = OFFERED_LEVELS.filter(
-  (level) => level !== "B" || best === "B",
+  (level, _, all) => level !== "B" || best === "B" || !all.includes("C"),
 );
 
 /** The levels at which what code does is tried: B beside A at full length alone. */

@@ -7,15 +7,15 @@ import { IS_FULL_LENGTH } from "./full-length.ts";
 /** Who enforces and measures the limits of an execution as a whole: the kernel, by control groups, or looks at its processes. */
 type Bounds = "control groups" | "looks";
 
-/** The levels that are attacked, level C with control groups (if there are any) and without; without alone unless at full length. */
+/** The levels that are attacked, level C with control groups (if there are any) and without; without alone beside A unless at full length. */
 export const LIMITED_LEVELS: readonly (readonly [level: SandboxLevel, bounds: Bounds])[] = await list();
 
 async function list(): Promise<typeof LIMITED_LEVELS> {
   const { cgroups } = await findTestSandbox();
   const found: Array<readonly [SandboxLevel, Bounds]> = [];
   for (const level of ATTACKED_LEVELS) {
-    if (cgroups !== null && (level === "A" || (level === "C" && IS_FULL_LENGTH)))
-      found.push([level, "control groups"]);
+    const isTwice = level === "C" && ATTACKED_LEVELS.length > 1 && !IS_FULL_LENGTH;
+    if (cgroups !== null && level !== "B" && !isTwice) found.push([level, "control groups"]);
     if (level !== "A") found.push([level, "looks"]);
   }
   return found;

@@ -75,7 +75,7 @@ describe("a build", () => {
     await endAll(last);
   });
 
-  test("keeps its lease while it runs longer than that, and is not run twice", { tags: "full" }, async () => {
+  test("keeps its lease while it runs longer than that, and is not run twice", async () => {
     const { key, name } = await scene.createService();
     await scene.upload(key, await scene.pack(name, "import time\ntime.sleep(15)\ndef run(): pass\n"));
     const logger = createRecordingLogger();

@@ -41,7 +41,7 @@ interface ListenerState {
   readonly channels: Map<string, Set<ChannelListener>>;
   readonly halt: AbortController;
   client: Client | null;
-  /** Ends with what was asked last. */
+  /** What the connection was asked last. */
   asked: Promise<unknown>;
   running: Promise<void> | null;
   /** All notifications of before this moment have been heard; monotonic. */
@@ -178,10 +178,13 @@ async function probe(state: ListenerState, client: Client): Promise<void> {
   }
 }
 
-/** One after the other: pg's own queue of queries goes with its next major version, and warns until then. */
+/**
+ * One after the other: pg's own queue of queries goes with its next major version, and warns until then. Behind one that fails all do, so that
+ * the connection is made anew.
+ */
 function ask(state: ListenerState, client: Client, query: string): Promise<unknown> {
   const answer = state.asked.then(() => client.query(query));
-  state.asked = answer.catch(() => undefined);
+  state.asked = answer;
   return answer;
 }
 

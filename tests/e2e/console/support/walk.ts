@@ -16,8 +16,8 @@ const ENLARGED = { width: 320, height: 256 } as const;
 /** "Good" ends at 0.1 for visitors of the web; a tool that is used all day has to be calmer. */
 const MOST_SHIFT = 0.02;
 
-/**
- * Whether all is judged in both schemes at both widths. Otherwise a route is opened by its address once, and judged wide in light and narrow
+/*
+ * At full length all is judged in both schemes at both widths. Otherwise a route is opened by its address once, and judged wide in light and narrow
  * in dark; its other pages, which are reached without loading the console again, its tabs and dialogs, and each kind of menu, are judged wide
  * in light and at 400 %. That nothing of a page is cut is looked at in all three widths.
  */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { START_MODES } from "../../testing/full-length.ts";
 import { createFixture, waitFor } from "../../testing/python-fixture.ts";
 import type { Fixture } from "../../testing/python-fixture.ts";
 import type { ExternalRun } from "../port/runtime.ts";
@@ -51,7 +50,7 @@ function createExternal(
   };
 }
 
-describe.each(START_MODES)("an external backend, with the start mode %s", (startMode) => {
+describe.each(["auto", "spawn"] as const)("an external backend, with the start mode %s", (startMode) => {
   let fixture: Fixture;
   beforeAll(async () => {
     fixture = await createFixture({ times: { graceMs: 50, externalGraceMs: 5_000 } });

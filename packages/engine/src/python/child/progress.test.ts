@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { START_MODES } from "../../testing/full-length.ts";
 import { createFixture, waitFor } from "../../testing/python-fixture.ts";
 import type { Fixture } from "../../testing/python-fixture.ts";
 import type { ProgressUpdate } from "../port/runtime.ts";
@@ -17,7 +16,7 @@ function lastProgress(reported: readonly ProgressUpdate[]): ProgressUpdate["prog
   return reported.findLast(({ progress }) => progress !== null)?.progress ?? null;
 }
 
-describe.each(START_MODES)("what a run reports, with the start mode %s", (startMode) => {
+describe.each(["auto", "spawn"] as const)("what a run reports, with the start mode %s", (startMode) => {
   let fixture: Fixture;
   beforeAll(async () => {
     fixture = await createFixture();

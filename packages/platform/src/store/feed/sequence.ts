@@ -44,7 +44,7 @@ const MOVE = `with pending as materialized (
       (select position from feed_mark where name = 'sequenced'))::float8 as head,
     (select count(*) from placed)::int as placed`;
 
-/** Where nothing is to be moved: a hundredth of the work, each second. Ordered, as only the index skips what was deleted. */
+/** Where nothing is to be moved: a small part of the work, each second. Ordered, as only the index skips what was deleted. */
 const LOOK = `select position::float8 as head from feed_mark
   where name = 'sequenced' and (select id from feed_new order by id limit 1) is null`;
 
