@@ -95,7 +95,7 @@ async function expectRefusals({ statuses }: Starts): Promise<void> {
 
 test(
   "a full disk loses nothing that was acknowledged: starts are refused with 503, and all goes on once there is space",
-  { timeout: 5 * MINUTE },
+  { timeout: 10 * MINUTE, tags: "full" },
   async ({ skip }) => {
     const mountFault = findMountFault();
     skip(mountFault !== null, `nobody may mount a small disk here: ${mountFault}`);
