@@ -84,48 +84,44 @@ test("by keys alone one signs in, tries a service and reads its result, makes an
   expect(unseen).toEqual([]);
 });
 
-test(
-  "by keys alone one uploads a ZIP file, publishes the service, and is asked before it is withdrawn",
-  { tags: "full" },
-  async () => {
-    const { slug } = await world.createOrganisation("Uploading by keys");
-    const project = await world.createProject("doubling", PROGRAM);
-    expect((await world.cli(project, "compress", "--json")).code).toBe(0);
-    const { page, open, complaints } = await world.visit();
-    const { unseen, press, awaitFocus, awaitTitle } = takeKeys(page);
-    await open(`/o/${slug}/services`);
-    await press("link", "New service");
-    await awaitTitle("New service");
-    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("button", "Choose a file")]);
-    await chooser.setFiles(join(project, "doubling.zip"));
-    const upload = page.getByRole("button", { name: /^Upload/u });
-    await press("button", await upload.innerText());
-    await awaitTitle("doubling 1.0.0");
-    await page.getByText("Live: it accepts executions").waitFor();
+test("by keys alone one uploads a ZIP file, publishes the service, and is asked before it is withdrawn", async () => {
+  const { slug } = await world.createOrganisation("Uploading by keys");
+  const project = await world.createProject("doubling", PROGRAM);
+  expect((await world.cli(project, "compress", "--json")).code).toBe(0);
+  const { page, open, complaints } = await world.visit();
+  const { unseen, press, awaitFocus, awaitTitle } = takeKeys(page);
+  await open(`/o/${slug}/services`);
+  await press("link", "New service");
+  await awaitTitle("New service");
+  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("button", "Choose a file")]);
+  await chooser.setFiles(join(project, "doubling.zip"));
+  const upload = page.getByRole("button", { name: /^Upload/u });
+  await press("button", await upload.innerText());
+  await awaitTitle("doubling 1.0.0");
+  await page.getByText("Live: it accepts executions").waitFor();
 
-    await press("link", "doubling");
-    await awaitTitle("doubling");
-    await press("button", "Publish");
-    await awaitFocus(page.getByRole("menuitem", { name: "For this organisation" }));
-    await page.keyboard.press("ArrowDown");
-    await awaitFocus(page.getByRole("menuitem", { name: "In the marketplace" }));
-    await page.keyboard.press("Enter");
-    await page.getByText("Published.").waitFor();
-    await awaitFocus(page.getByRole("button", { name: "Publish", exact: true }));
-    await page.keyboard.press("Enter");
-    await awaitFocus(page.getByRole("menuitem", { name: "For this organisation" }));
-    await page.keyboard.press("Escape");
-    await awaitFocus(page.getByRole("button", { name: "Publish", exact: true }));
-    await press("button", "Withdraw");
-    const dialog = page.getByRole("dialog", { name: "Withdraw doubling?" });
-    await dialog.waitFor();
-    await press("button", "Keep it");
-    await dialog.waitFor({ state: "detached" });
-    await awaitFocus(page.getByRole("button", { name: "Withdraw" }));
-    // There is no version before its build has succeeded.
-    expect([unseen, complaints.filter((text) => !text.includes("404"))]).toEqual([[], []]);
-  },
-);
+  await press("link", "doubling");
+  await awaitTitle("doubling");
+  await press("button", "Publish");
+  await awaitFocus(page.getByRole("menuitem", { name: "For this organisation" }));
+  await page.keyboard.press("ArrowDown");
+  await awaitFocus(page.getByRole("menuitem", { name: "In the marketplace" }));
+  await page.keyboard.press("Enter");
+  await page.getByText("Published.").waitFor();
+  await awaitFocus(page.getByRole("button", { name: "Publish", exact: true }));
+  await page.keyboard.press("Enter");
+  await awaitFocus(page.getByRole("menuitem", { name: "For this organisation" }));
+  await page.keyboard.press("Escape");
+  await awaitFocus(page.getByRole("button", { name: "Publish", exact: true }));
+  await press("button", "Withdraw");
+  const dialog = page.getByRole("dialog", { name: "Withdraw doubling?" });
+  await dialog.waitFor();
+  await press("button", "Keep it");
+  await dialog.waitFor({ state: "detached" });
+  await awaitFocus(page.getByRole("button", { name: "Withdraw" }));
+  // There is no version before its build has succeeded.
+  expect([unseen, complaints.filter((text) => !text.includes("404"))]).toEqual([[], []]);
+});
 
 test("by keys alone one chooses a plan, makes an application, subscribes with it, and is back where one pressed Subscribe", async () => {
   const { slug } = await world.createOrganisation("Subscribing by keys");
@@ -160,40 +156,36 @@ test("by keys alone one chooses a plan, makes an application, subscribes with it
   expect([unseen, complaints]).toEqual([[], []]);
 });
 
-test(
-  "by keys alone one makes a data pool, stores a file there, and gives it another name",
-  { tags: "full" },
-  async () => {
-    const { slug } = await world.createOrganisation("Storing by keys");
-    const path = join(world.directory, "map.json");
-    await writeFile(path, "{}");
-    const { page, open, complaints } = await world.visit();
-    const { unseen, press, awaitFocus, awaitTitle, goTo } = takeKeys(page);
-    await open(`/o/${slug}`);
-    await goTo("d", "Data pools");
-    await press("button", "New data pool");
-    const dialog = page.getByRole("dialog");
-    await awaitFocus(dialog.getByLabel("Name"));
-    await page.keyboard.type("Maps");
-    await page.keyboard.press("Enter");
-    await awaitTitle("Maps");
-    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("button", "Choose files")]);
-    await chooser.setFiles(path);
-    await awaitFocus(page.getByRole("button", { name: "Choose files" }));
-    await page.getByRole("row").filter({ hasText: "map.json" }).waitFor();
-    await press("button", "Copy Text of map.json");
-    await page.getByRole("button", { name: "Copied Text of map.json" }).waitFor();
-    await press("button", "Rename");
-    await awaitFocus(dialog.getByLabel("Name"));
-    await page.keyboard.press("Control+a");
-    await page.keyboard.type("plan.json");
-    await page.keyboard.press("Enter");
-    await dialog.waitFor({ state: "detached" });
-    await page.getByRole("row").filter({ hasText: "plan.json" }).waitFor();
-    await awaitFocus(page.getByRole("button", { name: "Rename" }));
-    expect([unseen, complaints]).toEqual([[], []]);
-  },
-);
+test("by keys alone one makes a data pool, stores a file there, and gives it another name", async () => {
+  const { slug } = await world.createOrganisation("Storing by keys");
+  const path = join(world.directory, "map.json");
+  await writeFile(path, "{}");
+  const { page, open, complaints } = await world.visit();
+  const { unseen, press, awaitFocus, awaitTitle, goTo } = takeKeys(page);
+  await open(`/o/${slug}`);
+  await goTo("d", "Data pools");
+  await press("button", "New data pool");
+  const dialog = page.getByRole("dialog");
+  await awaitFocus(dialog.getByLabel("Name"));
+  await page.keyboard.type("Maps");
+  await page.keyboard.press("Enter");
+  await awaitTitle("Maps");
+  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("button", "Choose files")]);
+  await chooser.setFiles(path);
+  await awaitFocus(page.getByRole("button", { name: "Choose files" }));
+  await page.getByRole("row").filter({ hasText: "map.json" }).waitFor();
+  await press("button", "Copy Text of map.json");
+  await page.getByRole("button", { name: "Copied Text of map.json" }).waitFor();
+  await press("button", "Rename");
+  await awaitFocus(dialog.getByLabel("Name"));
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("plan.json");
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("row").filter({ hasText: "plan.json" }).waitFor();
+  await awaitFocus(page.getByRole("button", { name: "Rename" }));
+  expect([unseen, complaints]).toEqual([[], []]);
+});
 
 test("by keys alone one finds executions, goes from row to row, selects two and compares them, and cancels those that wait", async () => {
   const ended = [await start({ data: { a: 1 } }), await start({ data: { a: 2 } })];
