@@ -105,6 +105,9 @@ test("what no test was there for is named, as is a line that was cut off; a run 
   );
   expect(await countOf([passed, good])).toMatch(/\n3 passed, 0 failed$/);
   expect(await countOf([passed, good], "124")).toMatch(/\n3 passed, 1 failed$/);
+  // Of a file whose tests are all left out, nothing was shown.
+  const left = JSON.stringify({ ...file, what: "ended", at: 0, passed: 0, left: 2 });
+  expect(await countOf([left, good])).toMatch(/\n0 passed, 1 failed$/);
 });
 
 test("a run that leaves no report is counted as failed", async () => {

@@ -9,9 +9,7 @@ import type { Consumer, World } from "../support/world.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-/** Leases outlast the restarts of the database, of which each takes seconds on a busy machine. */
-const LEASE = ["--lease-seconds", "120"];
-const FLAGS = ["--min-free-disk", "0.15", "--worker-cpu", "4", "--worker-memory", "8", ...LEASE];
+const FLAGS = ["--min-free-disk", "0.15", "--worker-cpu", "4", "--worker-memory", "8"];
 const CLIENTS = 4;
 const ANSWER_WITHIN = 30 * SECOND;
 /** With space on the disk the platform gives up on a database that does not start so many times. */

@@ -42,28 +42,16 @@ export function findMountFault(): string | null {
 
 const MEGABYTE = 1024 * 1024;
 
-/** More than PostgreSQL frees of its log at one time, and less than the reserve of any small disk. */
-const GIVEN_BACK = 24 * MEGABYTE;
-
 /**
- * Appends to a file as much as was free when it began, but for the bytes to leave. Ends where the platform gives something back meanwhile:
- * what others have taken since it began would be taken from that.
+ * Appends to a file as much as was free when it began, but for the bytes to leave: what the platform gives back meanwhile is not taken.
  */
 export async function fillDisk(pid: number, path: string, leave = 0): Promise<void> {
   const target = `/proc/${pid}/root${path}`;
-  const readFree = async () => {
-    const { bavail, bsize } = await statfs(dirname(target));
-    return bavail * bsize;
-  };
+  const { bavail, bsize } = await statfs(dirname(target));
   const file = await open(target, "a");
   try {
-    let free = await readFree();
-    for (let left = free - leave; left > 0; left -= MEGABYTE) {
+    for (let left = bavail * bsize - leave; left > 0; left -= MEGABYTE)
       await file.writeFile(Buffer.alloc(Math.min(left, MEGABYTE), "x"));
-      const before = free;
-      free = await readFree();
-      if (free > before + GIVEN_BACK) return;
-    }
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
   } finally {
