@@ -63,7 +63,7 @@ export function describeSizes(files: readonly BuiltFile[]): readonly string[] {
     .map(({ file, lengths: { gzip, br } }) => `${gzip} gzip ${br} br ${file}`);
 }
 
-/** What is too large, a line each. `modules`: Vite's manifest. */
+/** What is too large, and exceptions that are for nothing, a line each. `modules`: Vite's manifest. */
 export function findExcess(
   budget: EntryBudget,
   modules: string,
@@ -77,11 +77,16 @@ export function findExcess(
     describe("scripts of the entry", sum(scripts), budget.entryScriptBytes),
     describe("style sheets of the entry", sum(styles), budget.styleBytes),
   ];
+  const unused = new Set(Object.keys(budget.heavyChunks ?? {}));
   for (const { file } of files) {
     if (!file.startsWith("assets/") || scripts.has(file) || styles.has(file)) continue;
     const name = file.slice("assets/".length).replace(/-[\w-]{8}\.\w+$/u, "");
+    unused.delete(name);
     excess.push(describe(name, size(file), budget.heavyChunks?.[name] ?? budget.chunkBytes));
   }
+  excess.push(
+    ...[...unused].map((name) => `${name}: the budget has a bound for it, and there is no such chunk`),
+  );
   return excess.filter((line) => line !== null);
 }
 

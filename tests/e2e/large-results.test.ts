@@ -151,7 +151,7 @@ test(
     const filler = join(dataDirectory, "filler");
     const readStatus = async () => {
       // Again and again: the platform gives its reserve back, and PostgreSQL segments of its log (16 MiB each).
-      await fillDisk(pid, filler, LEFT_FREE);
+      await fillDisk(pid, filler, { leave: LEFT_FREE });
       return (await consumer.call<{ status: string }>("GET", body.id)).body.status;
     };
     await expect.poll(readStatus, { timeout: MINUTE }).toBe("FAILED");

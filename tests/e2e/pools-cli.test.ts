@@ -56,6 +56,10 @@ test("files are uploaded, listed, referred to, renamed, downloaded and deleted",
   ]);
   expect(await run()).toMatch(/NAME +ORGANISATION +ROLE +FILES +SIZE +ID\nMaps +\S.* +owner +2 +8\.0 MB/u);
   expect(await run("ls", "Maps")).toMatch(/a\.json +8 B/u);
+  const found = await run("ls", "Maps", "--search", "A.J");
+  expect([found.includes("a.json"), found.includes("b.bin")]).toEqual([true, false]);
+  expect(await run("ls", "Maps", "--search", "none")).toBe("No file of it has this in its name.\n");
+  expect(await run("ls", "--search", "none")).toBe("No data pool has this in its name.\n");
   const reference = JSON.parse(await run("ref", "Maps", "a.json")) as object;
   expect(reference).toEqual({
     dataPoolId: id,

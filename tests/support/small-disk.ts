@@ -43,14 +43,19 @@ export function findMountFault(): string | null {
 const MEGABYTE = 1024 * 1024;
 
 /**
- * Appends to a file as much as was free when it began, but for the bytes to leave: what the platform gives back meanwhile is not taken.
+ * Appends to a file as much as was free when it began, but for the bytes to leave. Where PostgreSQL takes some meanwhile, so much of what
+ * the platform gives back is taken instead, unless `isEnough`, which is asked before each megabyte.
  */
-export async function fillDisk(pid: number, path: string, leave = 0): Promise<void> {
+export async function fillDisk(
+  pid: number,
+  path: string,
+  { leave = 0, isEnough = () => false }: { leave?: number; isEnough?: () => boolean } = {},
+): Promise<void> {
   const target = `/proc/${pid}/root${path}`;
   const { bavail, bsize } = await statfs(dirname(target));
   const file = await open(target, "a");
   try {
-    for (let left = bavail * bsize - leave; left > 0; left -= MEGABYTE)
+    for (let left = bavail * bsize - leave; left > 0 && !isEnough(); left -= MEGABYTE)
       await file.writeFile(Buffer.alloc(Math.min(left, MEGABYTE), "x"));
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;

@@ -85,6 +85,18 @@ test("a page that names itself as the next ends a list", async () => {
   assert.equal(asked.length, 4);
 });
 
+test("a page without items ends a list, whatever it names as the next", async () => {
+  const pages = ["c1", "c2", "c3"].map((cursor) => ({
+    body: [],
+    headers: { link: `<https://host/list?cursor=${cursor}>; rel="next"` },
+  }));
+  for (const name of ["list", "log"]) {
+    const { asked, client } = await serve([...pages, { body: [] }]);
+    assert.deepEqual(await client[name](...(name === "log" ? [ID] : [])), []);
+    assert.equal(asked.length, 1, name);
+  }
+});
+
 test("an answer without an access token is refused, and not shown", async () => {
   const tokens = [null, 5, "", "hid\nden"].map((token) => JSON.stringify({ access_token: token }));
   for (const token of [...MISREAD, '{"token":"hidden"}', ...tokens]) {

@@ -21,6 +21,7 @@ import {
   ServerUnreachable,
   WaitTimeout,
 } from "./index.js";
+import { Tokens } from "./tokens.js";
 import { send } from "./transport.js";
 
 afterEach(closeServers);
@@ -63,6 +64,24 @@ test("a refused token is renewed once", async () => {
   const second = await serve([refused]);
   await assert.rejects(second.client.state(ID), RequestRefused);
   assert.equal(second.asked.length, 2);
+});
+
+test("a token that another caller has replaced already is not replaced again", async () => {
+  const { seen, client } = await serve([RUNNING]);
+  const tokens = new Tokens(new URL("/token", client.endpoint).href, { keyId: "key", secret: "secret" });
+  const refused = tokens.get();
+  await refused;
+  tokens.drop(refused);
+  const next = await tokens.get();
+  tokens.drop(refused);
+  assert.deepEqual([await tokens.get(), seen.tokens], [next, 2]);
+});
+
+test("a token that could not be had is asked for by the next call", async () => {
+  const { seen, client } = await serve([RUNNING], { token: "{}" });
+  await assert.rejects(client.state(ID), RequestRefused);
+  seen.token = undefined;
+  assert.equal((await client.state(ID)).status, "RUNNING");
 });
 
 test("another key is used from then on", async () => {
@@ -115,6 +134,7 @@ test("waiting asks at once where the server waits, and only `terminal` ends it",
   const { asked, client } = await serve([
     { ...RUNNING, headers },
     { body: describe("PAUSED"), headers },
+    { body: describe("STOPPED", { terminal: true }) },
     { body: describe("SUCCEEDED") },
   ]);
   assert.ok((await measure(() => client.wait(ID))) < 5_000);
@@ -290,9 +310,12 @@ test("a redirect is refused at once, and neither token nor secret follow it", as
 
 test("an endpoint that is no version of a gateway is told no secret", async () => {
   const { seen, asked, client } = await serve([RUNNING]);
-  const local = new Client({ endpoint: new URL("/", client.endpoint).href, keyId: "key", secret: "secret" });
-  await local.state(ID);
-  assert.deepEqual([asked[0].path, asked[0].headers.authorization, seen.tokens], [`/${ID}`, undefined, 0]);
+  for (const path of ["", "/name", "/key/name"]) {
+    const endpoint = `${new URL(client.endpoint).origin}${path}`;
+    await new Client({ endpoint, keyId: "key", secret: "secret" }).state(ID);
+    const { path: asPath, headers } = asked.at(-1);
+    assert.deepEqual([asPath, headers.authorization, seen.tokens], [`${path}/${ID}`, undefined, 0]);
+  }
 });
 
 test("a variable that is set to nothing is not set", async () => {

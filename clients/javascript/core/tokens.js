@@ -8,7 +8,7 @@ const RENEWED_BEFORE_MS = 60 * SECOND;
 export class Tokens {
   #url;
   #key;
-  /** The request of the current token, or the token itself. */
+  /** The request of the current token; null: there is none. @type {Promise<string> | null} */
   #token = null;
   #renewAt = 0;
 
@@ -17,7 +17,7 @@ export class Tokens {
     this.#key = key;
   }
 
-  /** @throws RequestRefused the key is not accepted */
+  /** @returns {Promise<string>} @throws RequestRefused the key is not accepted */
   get() {
     if (this.#token === null || performance.now() >= this.#renewAt) {
       this.#renewAt = Infinity;

@@ -13,17 +13,17 @@ export function closeServers() {
   }
 }
 
-/** Takes the answers in their order, the last one again and again; `0` cuts the connection. Tokens are answered apart. */
+/** Takes the answers in their order, the last one again and again; `0` cuts the connection. Tokens are answered apart, as `seen.token` says. */
 export async function serve(answers, { lifetime = 3600, token } = {}) {
   const asked = [];
-  const seen = { asked, tokens: 0 };
+  const seen = { asked, tokens: 0, token };
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     if (request.url === "/token") {
       seen.tokens += 1;
-      if (token === 0) return request.socket.destroy();
-      if (token !== undefined) return response.end(token);
+      if (seen.token === 0) return request.socket.destroy();
+      if (seen.token !== undefined) return response.end(seen.token);
       return response.end(JSON.stringify({ access_token: `token-${seen.tokens}`, expires_in: lifetime }));
     }
     asked.push({ method: request.method, path: request.url, headers: request.headers, body });

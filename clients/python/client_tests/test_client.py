@@ -22,8 +22,8 @@ from platform_client import (
     ServerUnreachable,
     WaitTimeout,
 )
-from platform_client.tokens import AccessKey
-from platform_client.transport import PATIENCE, Request, Response, pause_between
+from platform_client.tokens import AccessKey, Tokens
+from platform_client.transport import PATIENCE, Request, Response, Transport, pause_between
 
 from .scripted_server import Answer, ScriptedServer
 
@@ -100,6 +100,18 @@ class ClientTest(unittest.TestCase):
             client.state(ID)
         self.assertEqual(len(server.asked), 2)
 
+    def test_a_token_that_another_caller_has_replaced_already_is_not_replaced_again(self) -> None:
+        server, _ = self.serve(Answer(body=describe("RUNNING")))
+        transport = Transport()
+        self.addCleanup(transport.close)
+        url = server.endpoint.replace("/key/name/1.0.0", "/token")
+        tokens = Tokens(transport, url, AccessKey("key", "secret"))
+        refused = tokens.get()
+        tokens.drop(refused)
+        renewed = tokens.get()
+        tokens.drop(refused)
+        self.assertEqual((tokens.get(), server.tokens), (renewed, 2))
+
     def test_another_key_is_used_from_then_on(self) -> None:
         server, client = self.serve(Answer(body=describe("RUNNING")))
         client.state(ID)
@@ -155,10 +167,11 @@ class ClientTest(unittest.TestCase):
         server, client = self.serve(
             Answer(body=describe("RUNNING"), headers=waits),
             Answer(body=describe("PAUSED"), headers=waits),
+            Answer(body={**describe("STOPPED"), "terminal": True}),
             Answer(body=describe("SUCCEEDED")),
         )
         began = time.monotonic()
-        self.assertEqual(client.wait(ID).status, "SUCCEEDED")
+        self.assertEqual(client.wait(ID).status, "STOPPED")
         self.assertLess(time.monotonic() - began, 5)
         self.assertEqual(server.asked[0].headers["prefer"], "wait=30")
 
@@ -298,6 +311,14 @@ class ClientTest(unittest.TestCase):
             self.assert_misread(call, None)
         self.assertEqual(len(server.asked), 4)
 
+    def test_a_page_without_items_ends_a_list_whatever_it_names_as_the_next(self) -> None:
+        links = [f'<https://host/list?cursor=c{n}>; rel="next"' for n in range(3)]
+        pages = [Answer(body=[], headers={"Link": link}) for link in links]
+        for name, arguments in (("list", ()), ("log", (ID,))):
+            server, client = self.serve(*pages, Answer(body=[]))
+            self.assertEqual(getattr(client, name)(*arguments), [])
+            self.assertEqual(len(server.asked), 1, name)
+
     def test_a_reference_takes_the_place_of_a_value(self) -> None:
         server, client = self.serve(Answer(201, describe("PENDING")))
         client.start(FileReference("p", "d", "f"), {"a": 1}, more={"startWithin": 5})
@@ -408,11 +429,13 @@ class ClientTest(unittest.TestCase):
 
     def test_an_endpoint_that_is_no_version_of_a_gateway_is_told_no_secret(self) -> None:
         server, _ = self.serve(Answer(body=describe("RUNNING")))
-        local = server.endpoint.removesuffix("/key/name/1.0.0")
-        client: Client[Json, Json, Json] = Client(local, "key", "secret")
-        self.addCleanup(client.close)
-        client.state(ID)
-        self.assertNotIn("authorization", server.asked[0].headers)
+        for path in ("", "/name", "/key/name"):
+            local = server.endpoint.replace("/key/name/1.0.0", path)
+            client: Client[Json, Json, Json] = Client(local, "key", "secret")
+            self.addCleanup(client.close)
+            client.state(ID)
+            self.assertEqual(server.asked[-1].path, f"{path}/{ID}")
+            self.assertNotIn("authorization", server.asked[-1].headers)
         self.assertEqual(server.tokens, 0)
 
     def test_the_same_names_can_be_awaited(self) -> None:
@@ -425,6 +448,21 @@ class ClientTest(unittest.TestCase):
         results = asyncio.run(run_many())
         self.assertEqual([one.value for one in results], [{"a": 1}] * 20)
         self.assertEqual(server.tokens, 1)
+
+    def test_what_is_not_awaited_any_more_takes_no_thread(self) -> None:
+        looks = [Answer(body=describe("RUNNING"))] * 6
+        _, client = self.serve(
+            Answer(201, describe("PENDING")), *looks, Answer(body=describe("FAILED"))
+        )
+
+        async def give_up_twice() -> str:
+            async with AsyncClient(client, 1) as one_at_a_time:
+                for waiting in (one_at_a_time.run({}), one_at_a_time.wait(ID)):
+                    with self.assertRaises(TimeoutError):
+                        await asyncio.wait_for(waiting, 0.2)
+                return (await one_at_a_time.state(ID)).status
+
+        self.assertEqual(asyncio.run(give_up_twice()), "RUNNING")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -28,6 +29,14 @@ class AsyncClient(Generic[Data, Params, Output]):
         work = functools.partial(call, *given, **named)
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
+    async def _wait(self, call: Callable[..., Answer], *given: Any, **named: Any) -> Answer:
+        """A call that may take for ever: its thread is free again soon after it is cancelled."""
+        given_up = threading.Event()
+        try:
+            return await self._call(call, *given, given_up=given_up, **named)
+        finally:
+            given_up.set()
+
     async def start(
         self,
         data: Data | Mapping[str, Any] | FileReference | None = None,
@@ -46,7 +55,7 @@ class AsyncClient(Generic[Data, Params, Output]):
 
     async def wait(self, execution_id: str, timeout: float | None = None) -> Execution:
         """As `Client.wait`."""
-        return await self._call(self._client.wait, execution_id, timeout)
+        return await self._wait(self._client.wait, execution_id, timeout)
 
     async def result(self, execution_id: str) -> Result[Output]:
         """As `Client.result`."""
@@ -61,7 +70,7 @@ class AsyncClient(Generic[Data, Params, Output]):
         more: Mapping[str, Any] | None = None,
     ) -> Result[Output]:
         """As `Client.run`."""
-        return await self._call(self._client.run, data, params, timeout=timeout, more=more)
+        return await self._wait(self._client.run, data, params, timeout=timeout, more=more)
 
     async def cancel(self, execution_id: str) -> Execution:
         """As `Client.cancel`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import time
 import uuid
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -96,11 +97,19 @@ class Client(Generic[Data, Params, Output]):
         """The state at present."""
         return read_execution(self._send("GET", to_path(execution_id)))
 
-    def wait(self, execution_id: str, timeout: float | None = None) -> Execution:
+    def wait(
+        self,
+        execution_id: str,
+        timeout: float | None = None,
+        *,
+        given_up: threading.Event | None = None,
+    ) -> Execution:
         """Waits until the execution has ended, however it ended.
 
+        :param given_up: another thread sets it to end the waiting with the look that is under way
         :raises WaitTimeout: it has not ended within `timeout` seconds; it goes on
         """
+        given_up = given_up or threading.Event()
         if timeout is not None and math.isnan(timeout):
             raise ValueError("The timeout has to be a number of seconds.")
         until = _FOREVER if timeout is None else time.monotonic() + timeout
@@ -121,7 +130,8 @@ class Client(Generic[Data, Params, Output]):
             if left <= 0:
                 raise WaitTimeout(execution_id, timeout or 0)
             pause = pause_between(response, time.monotonic() - began, early)
-            time.sleep(min(left, pause))
+            if given_up.wait(min(left, pause)):
+                raise WaitTimeout(execution_id, timeout or 0)
             early = 1 if pause == 0 else early + 1
 
     def result(self, execution_id: str) -> Result[Output]:
@@ -145,11 +155,12 @@ class Client(Generic[Data, Params, Output]):
         *,
         timeout: float | None = None,
         more: Mapping[str, Any] | None = None,
+        given_up: threading.Event | None = None,
     ) -> Result[Output]:
         """Starts, waits, and fetches the result: see `start`, `wait` and `result`."""
         execution = self.start(data, params, more=more)
         if not execution.terminal:
-            self.wait(execution.id, timeout)
+            self.wait(execution.id, timeout, given_up=given_up)
         return self.result(execution.id)
 
     def cancel(self, execution_id: str) -> Execution:

@@ -305,9 +305,6 @@ export const StartBodySchema = Type.Object(
   },
 );
 
-/** Limit of `data` and of `params` by value, in bytes of JSON text. */
-export const MAX_INPUT_BYTES = 1_048_576;
-
 /** Limit of nested objects and arrays in `data` and `params`. Deeper JSON would exhaust the stack of Python's parser. */
 export const MAX_INPUT_DEPTH = 200;
 

@@ -14,6 +14,7 @@ import {
   StartBodySchema,
   StatusRecordSchema,
 } from "./execution.ts";
+import { MAX_PAGE_SIZE } from "./limits.ts";
 import type { OperationTable } from "./operation.ts";
 import { ReceiptSchema } from "./receipt.ts";
 import { DRY_RUN, RehearsalSchema } from "./rehearsal.ts";
@@ -83,8 +84,6 @@ const BatchParams = Type.Object({
   batchId: Type.String({ format: "uuid", description: "Identifier of the batch" }),
 });
 
-/** Largest `limit` of a list. */
-export const MAX_PAGE_SIZE = 100;
 /** `limit` of a list if the request has none. */
 export const DEFAULT_PAGE_SIZE = 25;
 

@@ -13,6 +13,9 @@ afterAll(() => world.close());
 test("a personal access token is made with the scopes that were chosen, kept by nothing of the page, and refused once it is revoked", async () => {
   const { page, open, complaints } = await world.visit();
   await open("/account/tokens?new=token");
+  await page.getByRole("dialog").getByRole("combobox", { name: "Scopes" }).press("ArrowDown");
+  for (const name of [/^read:/u, /^deploy:/u]) await page.getByRole("option", { name }).click();
+  // Leaving the field closes its list.
   await page.getByRole("dialog").getByLabel("Name").fill("from the story");
   await page.getByRole("button", { name: "Create token" }).click();
   const dialog = page.getByRole("dialog", { name: "The new token" });
@@ -27,6 +30,8 @@ test("a personal access token is made with the scopes that were chosen, kept by 
   };
   expect(await ask("GET", "/me")).toBe(200);
   expect(await ask("PUT", "/me", { name: "taken" })).toBe(403);
+  // What it was chosen instead of would open this.
+  expect(await ask("POST", "/applications", { name: "too much" })).toBe(403);
   await dialog.getByLabel("I have stored it").check();
   await dialog.getByRole("button", { name: "Close" }).click();
   await expect.poll(() => findTraces(page, token)).toEqual([]);

@@ -287,7 +287,7 @@ test("a subscription is tried as its application: result and log are beside the 
   await refusal.waitFor({ state: "detached" });
   await run.click();
   await refusal.getByText("RATE_LIMITED").waitFor();
-  await refusal.getByText(/The plan has 1 starts a minute\. Try again in \d+ s\./u).waitFor();
+  await refusal.getByText(/The plan has 1 start a minute\. Try again in \d+ s\./u).waitFor();
   expect(complaints.filter((text) => !/status of 4(?:00|29)/u.test(text))).toEqual([]);
 });
 
@@ -313,7 +313,7 @@ test(
     await page.getByRole("button", { name: "Example again" }).click();
     expect(await readJson(page, "data")).toEqual({ a: 1, b: 2 });
     await open(`${one.path}/try?from=${other.started}`);
-    await page.getByText("It was not started here. The form begins with the example.").waitFor();
+    await page.getByText("It was not started here. The form begins without it.").waitFor();
     expect(await readJson(page, "data")).toEqual({ a: 1, b: 2 });
 
     await open(one.path);

@@ -10,6 +10,7 @@ import { findBarriers, findCutText } from "./support/axe.ts";
 import { WIDTHS } from "./support/browser.ts";
 import { callIn } from "./support/people.ts";
 import { joinConsole } from "./support/open-console.ts";
+import { openDatabase } from "./support/open-database.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const MEGABYTE = 1_024 * 1_024;
@@ -81,6 +82,18 @@ async function cutParts(page: Page, cuts: Readonly<Record<string, number>>): Pro
   return sent;
 }
 
+/** Puts so many files beside the one that the pool has, without uploading each. */
+async function multiplyFile(pool: string, count: number): Promise<void> {
+  const database = await openDatabase(world);
+  await database.query(
+    `insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by)
+      select gen_random_uuid(), pool_id, organisation_id, gen_random_uuid(), n.name, n.name, media_type, hash, bytes, created_by
+      from pool_file cross join lateral (select 'day-' || lpad(i::text, 4, '0') || '.json' as name from generate_series(1, $2::int) i) n
+      where pool_id = $1`,
+    [pool, count],
+  );
+}
+
 test("a file is uploaded through a cut connection and a reload, downloaded past the page, and starts an execution by its Copy Text, and where it is chosen from the pool", async () => {
   const me = await world.api<{ organization: { id: string; slug: string } }>("GET", "/me");
   const { id: organisation, slug } = me.body.organization;
@@ -112,9 +125,7 @@ test("a file is uploaded through a cut connection and a reload, downloaded past 
   await expect.poll(() => sent.filter((offset) => offset === String(2 * PART)).length).toBeGreaterThan(1);
   await page.reload();
   await page.getByText("Interrupted: choose the same file to go on").waitFor();
-  await page
-    .getByText(`16.0 MB of ${FILE_MEGABYTES < 100 ? FILE_MEGABYTES.toFixed(1) : FILE_MEGABYTES} MB`)
-    .waitFor();
+  await page.getByText(`16 MB of ${FILE_MEGABYTES} MB`).waitFor();
   await page.unroute("**/api/uploads/*");
   const sentLater = await cutParts(page, {});
   await page.getByLabel("The file germany.json again").setInputFiles(path);
@@ -125,6 +136,14 @@ test("a file is uploaded through a cut connection and a reload, downloaded past 
 
   const [file] = await listFiles(organisation, pool);
   expect(file).toMatchObject({ name: "germany.json", bytes: FILE_MEGABYTES * MEGABYTE });
+  // Whoever wants to know that it arrived whole compares this with what `sha256sum` says.
+  const sha256 = await hashFile(path);
+  await row.getByText(`SHA-256 ${sha256.slice(0, 12)}`).waitFor();
+  await row.getByRole("button", { name: "Copy SHA-256 of germany.json" }).click();
+  await row.getByRole("button", { name: "Copied SHA-256 of germany.json" }).waitFor();
+  await page.getByRole("searchbox", { name: "Name contains" }).press("ControlOrMeta+V");
+  await expect.poll(() => page.getByRole("searchbox", { name: "Name contains" }).inputValue()).toBe(sha256);
+  await page.getByRole("searchbox", { name: "Name contains" }).fill("");
   await row.getByRole("button", { name: "Copy Text of germany.json" }).click();
   await page.getByRole("button", { name: "Copied Text of germany.json" }).waitFor();
 
@@ -137,7 +156,7 @@ test("a file is uploaded through a cut connection and a reload, downloaded past 
   await row.getByRole("button", { name: "Download" }).click();
   const download = await downloading;
   expect(download.suggestedFilename()).toBe("germany.json");
-  expect(await hashFile(await download.path())).toBe(await hashFile(path));
+  expect(await hashFile(await download.path())).toBe(sha256);
   expect(held.filter((url) => url.includes("/content"))).toEqual([]);
 
   await open(`/o/${slug}/services/${serviceKey}/try`);
@@ -156,14 +175,49 @@ test("a file is uploaded through a cut connection and a reload, downloaded past 
   };
   await runAndRead();
 
+  // It is past the first page now.
+  await multiplyFile(pool, 101);
   await open(`/o/${slug}/services/${serviceKey}/try`);
+  await page.getByRole("button", { name: "Example again" }).click();
   await page.getByRole("button", { name: "Use a file of a data pool" }).click();
   const dialog = page.getByRole("dialog", { name: "Use a file of a data pool" });
+  await dialog.getByText("The first 100 files by name").waitFor();
+  await dialog.getByRole("searchbox", { name: "Name contains" }).fill("nowhere");
+  await dialog.getByText("No file of it has this in its name").waitFor();
+  await dialog.getByRole("searchbox", { name: "Name contains" }).fill("GERM");
   await dialog.getByLabel("File", { exact: true }).selectOption(file?.fileId ?? "");
   await dialog.getByRole("button", { name: "Use it" }).click();
   await dialog.waitFor({ state: "detached" });
   expect(JSON.parse(await input.inputValue())).toEqual({ params: {}, dataRef: file?.reference });
   await runAndRead();
+});
+
+test("files are found by a part of their names, also past what is shown at first, and by an address", async () => {
+  const { id: organisation, slug } = await world.createOrganisation("Many files");
+  const pool = await createPool(organisation, "Days");
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/data-pools/${pool}`);
+  await page
+    .getByLabel("Files for the data pool")
+    .setInputFiles({ name: "Zürich.json", mimeType: "application/json", buffer: Buffer.from("{}") });
+  await page.getByRole("cell").getByText("Zürich.json").waitFor();
+  await multiplyFile(pool, 101);
+
+  await open(`/o/${slug}/data-pools/${pool}`);
+  await page.getByRole("cell").getByText("day-0001.json").waitFor();
+  expect(await page.getByText("Zürich.json").count()).toBe(0);
+  const field = page.getByRole("searchbox", { name: "Name contains" });
+  await field.fill("ZÜRICH");
+  await page.getByRole("cell").getByText("Zürich.json").waitFor();
+  await page.getByText("day-0001.json").waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByRole("cell").getByText("Zürich.json").waitFor();
+  expect(await page.getByText("day-0001.json").count()).toBe(0);
+  await field.fill("nowhere");
+  await page.getByRole("heading", { name: "No file matches" }).waitFor();
+  expect(await page.getByText("No files yet").count()).toBe(0);
+
+  expect(complaints).toEqual([]);
 });
 
 test(
@@ -215,6 +269,15 @@ test("a hostile file name shows as text, a file is renamed and deleted, and a po
     .setInputFiles({ name: HOSTILE, mimeType: "text/html", buffer: Buffer.from("<script>") });
   await page.getByRole("cell").getByText(HOSTILE, { exact: true }).waitFor();
   expect(await page.locator("img").count()).toBe(0);
+
+  // A name that can be in no pool is refused each time: there is nothing to go on with.
+  const nowhere = { name: "x".repeat(201), mimeType: "text/csv", buffer: Buffer.from("a;b") };
+  await page.getByLabel("Files for the data pool").setInputFiles(nowhere);
+  const uploads = page.getByRole("list", { name: "Uploads" });
+  await uploads.getByRole("alert").getByText("A file name has at most 200 characters").waitFor();
+  expect(await uploads.getByRole("button").allTextContents()).toEqual(["Give up"]);
+  await uploads.getByRole("button", { name: "Give up" }).click();
+  await uploads.waitFor({ state: "detached" });
 
   await page.getByRole("button", { name: "Rename" }).click();
   const dialog = page.getByRole("dialog");

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
 import { inviteMember } from "./support/people.ts";
 import { joinConsole } from "./support/open-console.ts";
+import { openDatabase } from "./support/open-database.ts";
 import type { ConsoleWorld, Visit } from "./support/open-console.ts";
 import { readWhy } from "./support/read-why.ts";
 
@@ -58,6 +59,18 @@ async function listAll(query: string): Promise<readonly string[]> {
   return ids;
 }
 
+/** One more, which has ended, in a later second than the newest of the others: addresses have whole seconds. */
+async function startLate(newest: string): Promise<{ readonly id: string; readonly createdAt: string }> {
+  const read = async (id: string) =>
+    (await world.api<{ id: string; createdAt: string; terminal: boolean }>("GET", `/executions/${id}`)).body;
+  const { createdAt } = await read(newest);
+  await expect.poll(() => new Date().toISOString().slice(0, 19).replace("T", " ") > createdAt).toBe(true);
+  const path = `/jobs?serviceKey=${serviceKey}`;
+  const { id } = await expectOk(world.api<{ id: string }>("POST", path, { params: { fails: true } }));
+  await expect.poll(async () => (await read(id)).terminal).toBe(true);
+  return await read(id);
+}
+
 /** Of the executions: the bars above them are a table as well. */
 const listRows = (page: BrowserPage) =>
   page.getByRole("table", { name: "Executions", exact: true }).locator("tbody tr");
@@ -94,6 +107,16 @@ test("executions filtered by state and time match the API's answer, page to the 
   expect(page.url()).toBe(filtered);
   await page.reload();
   await expect.poll(() => rows.count()).toBe(FAILED);
+
+  const { id: late, createdAt } = await startLate(all[0] ?? "");
+  const at = encodeURIComponent(createdAt);
+  await open(`/o/${slug}/executions?after=${at}`);
+  await expect.poll(shownIds).toEqual([late]);
+  await open(`/o/${slug}/executions?before=${at}`);
+  await expect.poll(() => rows.count()).toBeGreaterThan(FAILED);
+  expect(await shownIds()).toEqual(all.slice(0, await rows.count()));
+  await open(`/o/${slug}/executions?after=2999-01-01+00%3A00%3A00`);
+  await page.getByText("No execution matches").waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -138,7 +161,36 @@ test("reloading keeps organisation, filters, tab and selection, and the same add
   }
 });
 
+test("logs of which only the last lines are compared are not said to be the same", async () => {
+  await expect.poll(() => count("status=SUCCEEDED")).toBe(SUCCEEDED);
+  const [a, b] = await listAll("status=SUCCEEDED");
+  const { page, open, complaints } = await world.visit();
+  const compare = `/o/${slug}/executions/compare?a=${a}&b=${b}`;
+  await open(compare);
+  await page.getByText("Both have written the same.").waitFor();
+  const items = Array.from({ length: 2_000 }, (_, line) => ({
+    seq: `1-${line}`,
+    timestamp: "2026-01-01 00:00:00",
+    severity: "INFO",
+    message: `line ${line}`,
+  }));
+  await page.route(/\/log\?/u, (route) => route.fulfill({ json: { items, nextSeq: null } }));
+  await open(compare);
+  await page.getByText("The last 2,000 lines of both are the same. Those before them").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+/** As if it had been created two hours before: in the hour of the others there would be none that is outside. */
+async function moveBack(id: string): Promise<void> {
+  const database = await openDatabase(world);
+  await database.query("update execution set created_at = created_at - interval '2 hours' where id = $1", [
+    id,
+  ]);
+}
+
 test("the histogram counts what there is, and a row of its table becomes the filter", async () => {
+  const [earlier = ""] = await listAll("");
+  await moveBack(earlier);
   const { page, open } = await world.visit();
   await open(`/o/${slug}/executions`);
   const total = await count("");
@@ -146,6 +198,21 @@ test("the histogram counts what there is, and a row of its table becomes the fil
   await page.getByText("Show as table").click();
   await page.getByRole("button", { name: "Show only these" }).first().click();
   await expect.poll(() => new URL(page.url()).searchParams.get("before")).not.toBeNull();
+  const { searchParams } = new URL(page.url());
+  const [after = "", before = ""] = ["after", "before"].map((name) => searchParams.get(name) ?? "");
+  const ofHour = await listAll(
+    new URLSearchParams({ createdAfter: after, createdBefore: before }).toString(),
+  );
+  expect(ofHour).not.toContain(earlier);
+  const shownIds = () => listRows(page).evaluateAll((all) => all.map((row) => row.getAttribute("data-key")));
+  await expect.poll(async () => (await shownIds()).includes(earlier)).toBe(false);
+  await expect.poll(async () => (await shownIds())[0]).toBe(ofHour[0]);
+
+  // Without a first day, it is the day before the last one that is counted.
+  await open(`/o/${slug}/executions?before=2026-01-01+00%3A00%3A00`);
+  await page
+    .getByRole("img", { name: "0 executions created in the 24 hours before that, by hour" })
+    .waitFor();
 });
 
 test("cancelling all that match the filter cancels as many as the dialog said, and not one of another organisation", async () => {
@@ -184,7 +251,13 @@ test("cancelling all that match the filter cancels as many as the dialog said, a
   expect(await listAll("status=PENDING")).toEqual([theirs.id]);
   expect(await count("code=CANCELLED")).toBe(3);
   await dialog.waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Cancel all that match" }).click();
+  const button = page.getByRole("button", { name: "Cancel all that match" });
+  await expect.poll(() => button.getAttribute("aria-disabled")).toBe("true");
+  expect(await readWhy(button, "Cancel all that match")).toBe(
+    "Nothing that the filter matches waits or runs.",
+  );
+  // Its address may have been kept.
+  await open(`/o/${slug}/executions?status=PENDING&cancel=all`);
   const nothing = `Nothing that the filter matches waits or runs in ${slug}.`;
   await dialog.getByRole("status").getByText(nothing).waitFor();
   expect(await readWhy(dialog.getByRole("button", { name: "Cancel them" }), "Cancel them")).toBe(nothing);

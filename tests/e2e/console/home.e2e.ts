@@ -50,7 +50,7 @@ test("the checklist of an empty organisation leads to the first call, and ticks 
     await goByKeys(page, "h", "Beginning");
   };
   await page.getByText("0 of 6").waitFor();
-  await step("Deploy a service").getByText("platform init my-solver").waitFor();
+  await step("Deploy a service").getByText("platform init --name my-solver").waitFor();
 
   const project = await world.createProject("first-steps", PROGRAM);
   expect((await world.cli(project, "compress", "--json")).code).toBe(0);

@@ -98,6 +98,10 @@ test("the example of the project runs as it stands: no digit is lost, and result
   const visit = await openPage();
   const { page } = visit;
   expect(await page.getByRole("textbox", { name: "number" }).inputValue()).toBe(DIGITS);
+  const labels = ["Form", "JSON", "number *", "fails", "seconds", "letters"];
+  expect(await page.locator("label").allInnerTexts()).toEqual(labels);
+  expect(await page.getByRole("textbox", { name: "seconds" }).getAttribute("placeholder")).toBe("0");
+  await page.getByRole("option", { name: "false (default)" }).waitFor({ state: "attached" });
   await page.getByText("Nothing was run yet").waitFor();
   expect(await whyNot(visit, "Example again")).toBe("The input is that of the example.");
   await page.getByRole("textbox", { name: "seconds" }).fill("5");

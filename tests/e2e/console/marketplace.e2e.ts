@@ -324,6 +324,7 @@ test(
   { tags: "full" },
   async () => {
     const slug = await readOwnSlug();
+    await world.api("POST", "/applications", { name: "of its own" });
     const { serviceKey: key } = await world.deploy(
       await world.createProject("unpublished", PROGRAM, { "input/data.json": EXAMPLE }),
     );
@@ -343,10 +344,9 @@ test(
       expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
       expect((await readFile(join(folder, name))).equals(await readFile(path))).toBe(true);
     }
-    const install = (await page.getByText(/^unzip .* && npm install /u).textContent()) ?? "";
-    await runOk(["sh", "-c", install], { cwd: folder });
+    const shown = page.getByRole("region", { name: "command that installs it for JavaScript" });
+    await runOk(["sh", "-c", (await shown.textContent()) ?? ""], { cwd: folder });
     expect(await readdir(join(folder, "node_modules"))).toContain("unpublished-client");
-
     await page.getByRole("button", { name: "Publish and subscribe" }).click();
     const dialog = page.getByRole("dialog", { name: /^Subscribe to/u });
     await dialog.getByRole("button", { name: "Subscribe" }).click();

@@ -88,6 +88,23 @@ test("draining takes no more work until it is taken back, and a killed worker is
   expect(complaints).toEqual([]);
 });
 
+test("sessions over plain http beyond this host are warned of, and those of this host are not", async () => {
+  const { page, open, complaints } = await world.visit();
+  await open("/operator");
+  await page.getByRole("heading", { name: "Addresses and sign-up" }).waitFor();
+  expect(await page.getByText("Sessions run over plain http").count()).toBe(0);
+  // The story's platform stays at an address that this host alone reaches; it says another one.
+  await page.route("**/api/operator/instance", async (route) => {
+    const response = await route.fetch();
+    const instance = (await response.json()) as object;
+    await route.fulfill({ response, json: { ...instance, apiUrl: "http://platform.example:8090" } });
+  });
+  await page.reload();
+  const warning = page.getByRole("alert").filter({ hasText: "Sessions run over plain http" });
+  await warning.getByText("http://platform.example:8090").waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test("a user is disabled and enabled, and the link for a new password is shown once and works", async () => {
   const { page, open, complaints } = await world.visit();
   await open("/operator/users?q=mira");

@@ -295,6 +295,8 @@ test(
     await open(`/o/${slug}/audit`);
     await page.getByText(/You are viewer of Viewed; this needs the role owner/u).waitFor();
     expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
+    await open(`/o/${slug}/executions`);
+    await page.getByText("Select two executions to compare them.").waitFor();
   },
 );
 

@@ -237,9 +237,15 @@ test("signing up leads to no other host, whatever the address says", async () =>
     expect(page.url().startsWith(`${world.login.apiUrl}/`)).toBe(true);
     await page.context().close();
   }
+  const { page, open } = await world.visit({ as: null });
+  await open("/sign-up?next=//evil.example");
+  await fillIn(page, createPerson("Kim"));
+  await page.getByRole("button", { name: "Create account" }).click();
+  await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/o\//u);
+  expect(page.url().startsWith(`${world.login.apiUrl}/`)).toBe(true);
 });
 
-test("members are made owners, removed, and leave; the last owner is told why they stay", async () => {
+test("members are made owners and leave; the last owner is told why they stay", async () => {
   const { id, slug } = await world.createOrganisation("Roles");
   const gina = createPerson("Gina");
   await addPerson(world, gina, { of: id, role: "viewer" });

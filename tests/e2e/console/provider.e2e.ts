@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, request } from "../../../tools/platform-client.ts";
 import { findBarriers } from "./support/axe.ts";
-import { inviteMember } from "./support/people.ts";
 import { joinConsole } from "./support/open-console.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 import { readWhy } from "./support/read-why.ts";
+import { waitForFrames } from "./support/settled.ts";
 
 const PROGRAM = `
 def run(data: dict[str, int]) -> int:
@@ -72,6 +72,68 @@ test("a listing written in Markdown is previewed as published, and a script in i
   expect(previewed).not.toMatch(/script|onerror|javascript:/u);
   expect(await page.title()).toBe("Sums of <b>all</b> · Platform");
   expect(complaints).toEqual([]);
+});
+
+test("what is entered while a listing is being saved stays, and is saved next", async () => {
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/services/${serviceKey}?tab=listing`);
+  const summary = page.getByLabel("Summary");
+  const changed = page.getByText("Changed since you opened it");
+  const held: (() => Promise<void>)[] = [];
+  const told: number[] = [];
+  await page.route(/\/listing$/u, async (route) => {
+    if (route.request().method() === "PUT" && held.length === 0)
+      return void held.push(() => route.continue());
+    // While it is read again, it is known who has saved.
+    told.push(await changed.count());
+    return route.continue();
+  });
+  await summary.fill("The first");
+  const sent = page.waitForRequest((request) => request.method() === "PUT");
+  await page.getByRole("button", { name: "Save" }).click();
+  await sent;
+  await summary.fill("The first and the second");
+  await expect.poll(() => held.length).toBe(1);
+  await held[0]?.();
+  await page.getByText("Saved.").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  const read = async () =>
+    (await world.api<{ summary: string }>("GET", `/services/${serviceKey}/listing`)).body.summary;
+  await expect.poll(read).toBe("The first and the second");
+  expect(await summary.inputValue()).toBe("The first and the second");
+  await changed.waitFor({ state: "detached" });
+  expect(told.filter((count) => count > 0)).toEqual([]);
+  expect(told.length).toBeGreaterThan(2);
+});
+
+test("a listing that is opened again while it is being saved is saved, and nobody else's change is told", async () => {
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/services/${serviceKey}?tab=listing`);
+  const held: (() => void)[] = [];
+  await page.route(/\/listing$/u, async (route) => {
+    if (route.request().method() === "PUT") await new Promise<void>((resolve) => held.push(resolve));
+    await route.continue();
+  });
+  const summary = page.getByLabel("Summary");
+  await summary.fill("Saved from elsewhere");
+  const save = page.getByRole("button", { name: "Save" });
+  await save.click();
+  await expect.poll(() => held.length).toBe(1);
+  await page.getByRole("tab", { name: "Overview" }).click();
+  await page.getByRole("tab", { name: "Listing" }).click();
+  await summary.waitFor();
+  held.pop()?.();
+  await page.getByText("Not saved yet").waitFor({ state: "detached" });
+  expect(await summary.inputValue()).toBe("Saved from elsewhere");
+  expect(await page.getByText("Changed since you opened it").count()).toBe(0);
+  // The form stays when it is saved, and so does the focus.
+  await summary.fill("Saved by Enter");
+  expect(await page.getByText("Not saved yet").count()).toBe(0);
+  await summary.press("Enter");
+  await expect.poll(() => held.length).toBe(1);
+  held.pop()?.();
+  await expect.poll(() => save.getAttribute("data-loading")).toBeNull();
+  expect(await summary.evaluate((field) => field === document.activeElement)).toBe(true);
 });
 
 test("a draft that is discarded leaves what is saved", { tags: "full" }, async () => {
@@ -155,7 +217,7 @@ test(
     const path = `/services/${serviceKey}/policy`;
     const { revision } = (await world.api<{ revision: number }>("GET", path)).body;
     await world.api("PUT", path, { revision, policy: { timeoutSeconds: 45 } });
-    const theirs = settings.page.getByRole("button", { name: "Show theirs" });
+    const theirs = settings.page.getByRole("button", { name: "Show the newer one" });
     const changed = listing.page.getByText("Changed since you opened it");
     await expect
       .poll(async () => {
@@ -176,7 +238,7 @@ test(
     expect(await listing.page.getByLabel("Title").inputValue()).toBe("Mine, too");
     const listingPath = `/services/${serviceKey}/listing`;
     expect((await world.api("GET", listingPath)).body).toMatchObject({ title: "Theirs" });
-    await listing.page.getByRole("button", { name: "Show theirs" }).click();
+    await listing.page.getByRole("button", { name: "Show the newer one" }).click();
     await expect.poll(() => listing.page.getByLabel("Title").inputValue()).toBe("Theirs");
 
     expect(await limit.inputValue()).toBe("120");
@@ -210,40 +272,17 @@ test(
   },
 );
 
-test(
-  "terms of a plan that somebody else has changed meanwhile are replaced only when that is known",
-  { tags: "full" },
-  async () => {
-    const path = `/services/${serviceKey}/plans/shared`;
-    await world.api("PUT", path, { name: "Shared", included: 1 });
-    const { open, page } = await world.visit();
-    await open(`/o/${slug}/services/${serviceKey}?tab=plans&plan=shared`);
-    const dialog = page.getByRole("dialog", { name: "Terms of Shared" });
-    await dialog.getByLabel("Starts per minute").fill("7");
-    await world.api("PUT", path, { name: "Shared", included: 2 });
-    const change = dialog.getByRole("button", { name: "Change" });
-    await change.click();
-    await dialog.getByText("Changed since you opened it").waitFor();
-    expect(await dialog.getByLabel("Starts per minute").inputValue()).toBe("7");
-    expect((await world.api("GET", path)).body).toMatchObject({ included: 2, revision: 2 });
-    await dialog.getByRole("button", { name: "Show theirs" }).click();
-    await expect.poll(() => dialog.getByLabel("Included per month").inputValue()).toBe("2");
-    await world.api("PUT", path, { name: "Shared", included: 3 });
-    await dialog.getByLabel("Starts per minute").fill("8");
-    await change.click();
-    await dialog.getByRole("button", { name: "Let mine replace it" }).click();
-    await change.click();
-    await dialog.waitFor({ state: "detached" });
-    expect((await world.api("GET", path)).body).toMatchObject({ included: 2, limits: { perMinute: 8 } });
-  },
-);
-
 test("a service that has had versions says why it stays; one that never had goes once its name is typed", async () => {
   const { body: created } = await world.api<{ key: string }>("POST", "/services", { name: "never-built" });
   const { page, open } = await world.visit();
   await open(`/o/${slug}/services/${serviceKey}/settings?tab=deletion`);
   await page.getByText("summing has had versions, and stays").waitFor();
   await open(`/o/${slug}/services/${created.key}/settings?tab=deletion`);
+  const beside = await world.visit();
+  await beside.open(`/o/${slug}/services/${created.key}/settings`);
+  const gone = { level: 1, name: "Not found" } as const;
+  const comeBack = ({ page }: typeof beside) =>
+    page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
   await page.getByRole("button", { name: "Delete the service" }).click();
   const dialog = page.getByRole("dialog");
   const confirm = dialog.getByRole("button", { name: "Delete the service" });
@@ -255,23 +294,27 @@ test("a service that has had versions says why it stays; one that never had goes
   expect(await confirm.isDisabled()).toBe(true);
   expect((await world.api("GET", `/services/${created.key}`)).status).toBe(200);
   await dialog.getByLabel(/^Type/u).fill("never-built");
+  // Who deletes it is led to the others, also where it is read again before they are.
+  const held: (() => void)[] = [];
+  const isReleased = new Promise<void>((resolve) => held.push(resolve));
+  const others = page.waitForRequest(/\/services(?:\?.*)?$/u);
+  await page.route(/\/services(?:\?.*)?$/u, (route) => isReleased.then(() => route.continue()));
+  let isRead = false;
+  page.on("requestfinished", async (sent) => {
+    if (sent.url().endsWith(`/services/${created.key}`) && (await sent.response())?.status() === 404)
+      isRead = true;
+  });
   await confirm.click();
+  await others;
+  await expect.poll(() => comeBack({ ...beside, page }).then(() => isRead)).toBe(true);
+  await waitForFrames(page);
+  expect(await page.getByRole("heading", gone).count()).toBe(0);
+  held.pop()?.();
   await page.getByRole("heading", { level: 1, name: "Services" }).waitFor();
   expect((await world.api("GET", `/services/${created.key}`)).status).toBe(404);
-});
-
-test("a viewer reads why the settings are not theirs to change, and has no button that is refused", async () => {
-  const { body } = await world.api<{ organization: { id: string } }>("GET", "/me");
-  const { page, open, complaints } = await world.visit({
-    as: await inviteMember(world, body.organization.id, "viewer"),
-  });
-  await open(`/o/${slug}/services/${serviceKey}/settings`);
-  await page
-    .getByRole("main")
-    .getByText(/needs the role/u)
-    .waitFor();
-  expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0);
-  expect(complaints).toEqual([]);
+  // Who has it open, too, sees it go, and that nothing can be saved any more.
+  const isGone = () => beside.page.getByRole("heading", gone).isVisible();
+  await expect.poll(() => comeBack(beside).then(isGone)).toBe(true);
 });
 
 test("a provider ends a subscription with a reason, which the subscriber reads on its page and in each refusal, while what was started stays readable", async () => {

@@ -1,8 +1,11 @@
 import { readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runOk } from "../../clients/tools.ts";
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { joinConsole } from "./support/open-console.ts";
+import { openDatabase } from "./support/open-database.ts";
+import { callIn } from "./support/people.ts";
 import type { ConsoleWorld } from "./support/open-console.ts";
 
 const PROGRAM = `
@@ -10,6 +13,12 @@ def run(data: dict[str, int]) -> int:
     """Adds up."""
     return sum(data.values())
 `;
+/** Its build takes a moment: it loads the module. */
+const SLOW = `
+import time
+
+time.sleep(8)
+${PROGRAM}`;
 const ECHO = `
 from typing import TypedDict
 
@@ -43,19 +52,35 @@ async function compress(name: string, files: Readonly<Record<string, string>> = 
   return join(project, `${name}.zip`);
 }
 
+/** What is said of a field, to whoever cannot see what stands below it as well; null: it is not invalid. */
+const readFault = (field: Locator) =>
+  field.evaluate((element) => {
+    if (element.getAttribute("aria-invalid") !== "true") return null;
+    const ids = element.getAttribute("aria-describedby")?.split(" ") ?? [];
+    return ids.map((id) => document.getElementById(id)?.textContent ?? "").join(" ");
+  });
+
 test("a ZIP file of platform compress becomes a live version, with its build log following", async () => {
   const { slug } = await world.createOrganisation("Building");
   const { page, open, complaints } = await world.visit();
   await open(`/o/${slug}/services`);
   await page.getByText("No services yet").waitFor();
   await page.getByRole("link", { name: "New service" }).first().click();
-  const archive = await compress("adding", { "platform.json": DESCRIBED, "README.md": README });
+  const files = { "platform.json": DESCRIBED, "README.md": README, "src/program.py": SLOW };
+  const archive = await compress("adding", files);
   await page.getByLabel("ZIP file of the project").setInputFiles(archive);
   await page.getByText("adding", { exact: true }).waitFor();
+  await page.getByText("It becomes version 1.0.0 of a new service.").waitFor();
+  expect(await page.getByText("Raise the version's number by").count()).toBe(0);
   // Whoever presses twice creates one service, and is not told of a conflict.
   await page.getByRole("button", { name: /^Upload/u }).dblclick();
   await page.getByRole("heading", { level: 1, name: "adding 1.0.0" }).waitFor();
-  await page.getByRole("log", { name: "Log of the build" }).getByText("Building version 1.0.0").waitFor();
+  const log = page.getByRole("log", { name: "Log of the build" });
+  // Not only once it has ended.
+  const running = page.getByRole("main").filter({ has: page.getByText("Running", { exact: true }) });
+  await running
+    .and(page.getByRole("main").filter({ has: log.getByText("Loading src/program.py") }))
+    .waitFor();
   await page.getByText("Live: it accepts executions").waitFor();
   await page.getByRole("tab", { name: "Input and result" }).click();
   await page.getByRole("region", { name: "Result" }).getByText("integer").waitFor();
@@ -76,9 +101,33 @@ test("a ZIP file of platform compress becomes a live version, with its build log
 
   await open(`/o/${slug}/services/new`);
   await page.getByLabel("ZIP file of the project").setInputFiles(archive);
+  await page.getByText("Raise the version's number by").waitFor();
   await page.getByRole("button", { name: /^Upload/u }).click();
   await page.getByText("Nothing has changed: version 1.0.0 has this content.").waitFor();
   await page.getByRole("heading", { level: 1, name: "adding 1.0.0" }).waitFor();
+  expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
+});
+
+test("a build that waits says how many come before it, and when there are fewer", async () => {
+  const { id: organisation, slug } = await world.createOrganisation("Waiting builds");
+  const { key } = await callIn<{ key: string }>(world, organisation, "POST", "/services", { name: "held" });
+  const database = await openDatabase(world, (last) =>
+    last.query("delete from build where service_key = $1", [key]),
+  );
+  // One that a builder holds: those of the same major number wait for it, as if no builder were free.
+  await database.query(
+    `insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, is_forced, requested_by,
+        status, attempt, worker_id, lease_until, started_at)
+      select gen_random_uuid(), $1, 1, 0, i, '', '', false, '', case i when 0 then 'RUNNING' else 'PENDING' end, greatest(0, 1 - i),
+        case i when 0 then 'held' end, case i when 0 then now() + interval '1 hour' end, case i when 0 then now() end
+      from generate_series(0, 2) i`,
+    [key],
+  );
+  const { page, open, complaints } = await world.visit();
+  await open(`/o/${slug}/services/${key}/versions/1.0.2`);
+  await page.getByText("Waiting: 2 builds are before it.").waitFor();
+  await database.query("delete from build where service_key = $1 and patch = 1", [key]);
+  await page.getByText("Waiting: 1 build is before it.").waitFor();
   expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
 });
 
@@ -117,16 +166,16 @@ test("a service is tried with the example of its project, a wrong type is refuse
   const number = page.getByRole("textbox", { name: "number" });
   await expect.poll(() => number.inputValue()).toBe("1");
   await number.fill("one");
-  await page.getByText("A number is needed").waitFor();
+  await expect.poll(() => readFault(number)).toBe("A number is needed");
   await page.getByRole("button", { name: "Run" }).click();
-  await page.getByText("must be integer").waitFor();
+  await expect.poll(() => readFault(number)).toBe("must be integer.");
   await number.fill("12345678901234567890");
   await page.getByText("JSON", { exact: true }).click();
   const input = page.getByRole("textbox", { name: "Input" });
   await expect.poll(() => input.inputValue()).toContain('"number": 12345678901234567890');
   await input.fill('{"data": {"number": "one"}}');
   await page.getByRole("button", { name: "Run" }).click();
-  await page.getByText("/data/number").waitFor();
+  await expect.poll(() => readFault(input)).toContain("/data/number must be integer");
   await input.fill("{");
   expect(await page.getByRole("button", { name: "Run" }).isDisabled()).toBe(true);
   await input.fill('{"data": {"number": 12345678901234567890}}');

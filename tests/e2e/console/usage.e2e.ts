@@ -87,6 +87,7 @@ async function readSums(organisationId: string): Promise<Sums> {
   return rows[0] ?? {};
 }
 
+const roundToHundredths = (value: number) => Math.round(value * 100) / 100;
 const toNumber = (text: string | null | undefined) => Number((text ?? "").replaceAll(",", ""));
 
 for (const side of ["consumer", "provider"] as const)
@@ -99,11 +100,16 @@ for (const side of ["consumer", "provider"] as const)
     const shown = page.getByRole("region", { name: "Sums" });
     for (const name of NUMBERS) {
       const figure = shown.getByText(name, { exact: true }).locator("xpath=following-sibling::*");
-      expect([name, toNumber(await figure.textContent())]).toEqual([name, sums[name]]);
+      const text = await figure.textContent();
+      const shownNumbers = [text, (await figure.getAttribute("title")) ?? text].map(toNumber);
+      const exact = sums[name] ?? 0;
+      expect([name, ...shownNumbers]).toEqual([name, roundToHundredths(exact), exact]);
     }
     const charged = (sums["Executions"] ?? 0) - (sums["Not charged"] ?? 0);
-    const cost = `${Number((charged * PER_EXECUTION).toFixed(4))} EUR`;
-    await shown.getByText(cost, { exact: true }).waitFor();
+    const cost = Number((charged * PER_EXECUTION).toFixed(4));
+    await shown.getByText(`${roundToHundredths(cost)} EUR`, { exact: true }).waitFor();
+    await shown.getByTitle(`${cost} EUR`, { exact: true }).waitFor();
+    await shown.getByText("Rounded to hundredths: the table below has all digits.").waitFor();
 
     const rows = page.getByRole("table", { name: "Usage" }).locator("tbody tr");
     expect(await rows.count()).toBe(DAYS);

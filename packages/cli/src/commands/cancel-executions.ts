@@ -1,3 +1,4 @@
+import { MOST_CANCELLED } from "@platform/contract/limits";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { createUsageError } from "../base/errors.ts";
@@ -25,7 +26,7 @@ export const cancelExecutionsCommand = defineCommand({
       kind: "number",
       placeholder: "number",
       minimum: 0,
-      maximum: 10_000,
+      maximum: MOST_CANCELLED,
       isInteger: true,
       description: "How many executions the options describe; it is not asked for then",
     },

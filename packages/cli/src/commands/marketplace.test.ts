@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCliHome } from "../testing/cli-process.ts";
 import type { CliHome } from "../testing/cli-process.ts";
-import { OFFERED_KEY } from "../testing/market.ts";
+import { OFFERED_KEY, RETIRED_VERSION } from "../testing/market.ts";
 import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
 import type { PlatformPeer } from "../testing/platform-peer.ts";
 
@@ -200,6 +200,14 @@ test("an application is subscribed by its name, and its subscription is paused, 
   expect((await call("subscriptions", "ls")).stdout).toContain("No subscriptions yet");
   const [nothing, both] = [await call(...change), await call(...change, "--pause", "--resume")];
   expect([nothing.exitCode, both.exitCode]).toEqual([2, 2]);
+});
+
+test("a subscription to a version that was retired says so, and how it is changed", async () => {
+  await call("subscribe", OFFERED_KEY, "shop", "--version", RETIRED_VERSION);
+  const { stdout } = await call("subscriptions", "ls");
+  expect(stdout).toMatch(/subscription-1 +tsp +ACTIVE .* 1\.1\.0 \(retired\) +yes /u);
+  expect(stdout).toContain("Starts of the version of subscription-1 are refused: it is retired.");
+  expect(stdout).toContain("'platform subscriptions change subscription-1 --version 1.2.0'");
 });
 
 test("a service is named by its name, unless several have it", async () => {

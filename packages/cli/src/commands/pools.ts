@@ -17,15 +17,22 @@ export const listPoolsCommand = defineCommand({
     "Without a pool, 'platform pools' does the same. Pools that other organisations share are listed too, with a role other than owner.",
   ],
   arguments: { pool: { ...POOL, required: false } },
-  options: {},
+  options: {
+    search: {
+      kind: "text",
+      placeholder: "text",
+      description: "Only those with this in their name; capital letters do not matter",
+    },
+  },
   examples: [
     { command: "platform pools", comment: "The data pools" },
     { command: "platform pools ls Maps", comment: "The files of one" },
+    { command: "platform pools ls Maps --search berlin", comment: "Those with this in their name" },
   ],
-  run: async (context, { arguments: { pool } }) => {
+  run: async (context, { arguments: { pool }, options: { search } }) => {
     const { client } = await openSession(context);
     if (pool === undefined) {
-      const pools = await listPools(client);
+      const pools = await listPools(client, search);
       context.output.printTable(
         ["NAME", "ORGANISATION", "ROLE", "FILES", "SIZE", "ID"],
         pools.map(({ name, organizationName, role, fileCount, bytes, id }) => [
@@ -36,11 +43,13 @@ export const listPoolsCommand = defineCommand({
           formatBytes(bytes),
           id,
         ]),
-        "No data pools yet. Make one with 'platform pools create'.",
+        search === undefined
+          ? "No data pools yet. Make one with 'platform pools create'."
+          : "No data pool has this in its name.",
       );
       return { json: pools, succeeded: true };
     }
-    const files = await listFiles(client, await findPool(client, pool));
+    const files = await listFiles(client, await findPool(client, pool), search);
     context.output.printTable(
       ["NAME", "SIZE", "CREATED", "ID"],
       files.map(({ name, bytes, createdAt, fileId }) => [
@@ -49,7 +58,9 @@ export const listPoolsCommand = defineCommand({
         createdAt,
         fileId,
       ]),
-      "No files yet. Store some with 'platform pools upload'.",
+      search === undefined
+        ? "No files yet. Store some with 'platform pools upload'."
+        : "No file of it has this in its name.",
     );
     return { json: files, succeeded: true };
   },

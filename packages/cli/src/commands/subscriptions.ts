@@ -166,13 +166,29 @@ function printSubscriptions({ output }: CommandContext, subscriptions: readonly 
       one.plan?.id ?? "-",
       describeQuota(one.quota),
       one.concurrency === null ? "-" : `${one.concurrency.used}/${one.concurrency.limit}`,
-      one.version ?? "latest",
+      describeVersion(one),
       one.isOffered ? "yes" : "no",
       one.endpointUrl ?? "-",
     ]),
   );
-  for (const { id, endReason } of subscriptions)
+  for (const one of subscriptions) {
+    const { id, endReason, versionStatus, latestVersion } = one;
     if (endReason !== null) output.print(`${id} was ended by the provider: ${cleanText(endReason)}`);
+    else if (versionStatus === "RETIRED")
+      output.print(
+        `Starts of the version of ${id} are refused: it is retired. ${
+          latestVersion === null
+            ? "No version of the service is live."
+            : `'platform subscriptions change ${id} --version ${latestVersion}' names one that is live.`
+        }`,
+      );
+  }
+}
+
+/** "1.2.0", "1 (retired)". */
+function describeVersion({ version, versionStatus }: Subscription): string {
+  const named = version ?? "latest";
+  return versionStatus === "RETIRED" ? `${named} (retired)` : named;
 }
 
 /** "12/5000", "3.5/100 CPU-s". */

@@ -64,6 +64,20 @@ test("the first up creates the service, uploads, follows the build and says what
   expect(peer.requests.at(-1)).toContain("/versions/1.0.0/build?offset=1");
 });
 
+test("a build that waits for others is said to, once for each that begins, and one that waits for none is not", async () => {
+  const waits = (buildsBefore: number): BuildStep => ({ ...PENDING, buildsBefore });
+  peer.scriptBuild([PENDING, waits(2), waits(2), waits(1), RUNNING, SUCCEEDED]);
+  const { stderr } = await up();
+  expect(stderr.split("\n").filter((line) => /^(?:Waiting|Building)/u.test(line))).toEqual([
+    "Building demo 1.0.0",
+    "Waiting: 2 builds are before it",
+    "Waiting: 1 build is before it",
+    "Building demo 1.0.0",
+  ]);
+  peer.scriptBuild([PENDING, waits(0), SUCCEEDED]);
+  expect((await up("--force")).stderr).not.toContain("Waiting");
+});
+
 test("people are shown the service key, the version and what to do next", async () => {
   peer.scriptBuild([SUCCEEDED]);
   const { stdout } = await up();

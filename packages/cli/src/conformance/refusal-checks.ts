@@ -1,4 +1,4 @@
-import { MAX_INPUT_BYTES } from "@platform/contract/execution";
+import { MAX_INPUT_BYTES } from "@platform/contract/limits";
 import type { Check, Expected, Sent } from "./check.ts";
 
 const JSON_BODY = { "content-type": "application/json" };

@@ -7,17 +7,24 @@ import type { PlatformClient } from "../base/session.ts";
 /** How commands describe the argument that `findPool` takes. */
 export const POOL_WORD = "Name of a data pool of the organisation, or the id of any that it sees";
 
-/** All data pools that the organisation sees, its own and those of others, by name. */
-export function listPools(client: PlatformClient): Promise<readonly DataPool[]> {
-  return readAllPages((query) => client.listDataPools({ query }));
+/** All data pools that the organisation sees, its own and those of others, by name; or those that have this in their names. */
+export function listPools(client: PlatformClient, search?: string): Promise<readonly DataPool[]> {
+  return readAllPages((query) => client.listDataPools({ query: { ...query, ...toFilter(search) } }));
 }
 
-/** All files of a data pool, by name. */
+/** All files of a data pool, by name, likewise. */
 export function listFiles(
   client: PlatformClient,
   { id }: Pick<DataPool, "id">,
+  search?: string,
 ): Promise<readonly PoolFile[]> {
-  return readAllPages((query) => client.listPoolFiles({ params: { id }, query }));
+  return readAllPages((query) =>
+    client.listPoolFiles({ params: { id }, query: { ...query, ...toFilter(search) } }),
+  );
+}
+
+function toFilter(search: string | undefined): { readonly q?: string } {
+  return search === undefined ? {} : { q: search };
 }
 
 /**

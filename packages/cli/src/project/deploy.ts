@@ -158,6 +158,7 @@ async function followBuild(
       progress.print(`  ${cleanText(line)}`);
     }
   };
+  const sayTurn = createTurnWords(progress, `Building ${service.name} ${first.version}`);
   if (!first.terminal) show();
   while (!build.terminal && !context.signal.aborted) {
     await pause(POLL_INTERVAL_MS, context.signal);
@@ -165,7 +166,19 @@ async function followBuild(
     const params = { key: service.key, version: build.version };
     if (!context.signal.aborted)
       build = await retryRead(() => session.client.getBuild({ params, query }), context.signal);
+    sayTurn(build);
     show();
   }
   return { ...build, log: lines };
+}
+
+/** Says how many builds come before, where there are any, each time that their number changes; and then that it is built. */
+function createTurnWords(progress: Progress, building: string): (build: Build) => void {
+  let said = 0;
+  return ({ buildsBefore = 0 }) => {
+    if (buildsBefore === said) return;
+    said = buildsBefore;
+    if (said === 0) progress.step(building);
+    else progress.step(`Waiting: ${said} ${said === 1 ? "build is" : "builds are"} before it`);
+  };
 }

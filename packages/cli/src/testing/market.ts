@@ -56,6 +56,9 @@ const FREE: Plan = {
 /** Key of the one service in the marketplace. */
 export const OFFERED_KEY = "0198c1de-7a53-4000-8000-000000000009";
 
+/** A version of it that was retired after it was subscribed to. */
+export const RETIRED_VERSION = "1.1.0";
+
 const CARD = {
   serviceKey: OFFERED_KEY,
   serviceName: "tsp",
@@ -120,6 +123,8 @@ export function createMarket(services: readonly Service[]): Handlers {
         status: "ACTIVE",
         sharesLogs: false,
         version,
+        versionStatus: version === RETIRED_VERSION ? "RETIRED" : "LIVE",
+        latestVersion: "1.2.0",
         plan: { ...FREE, id: planId ?? "free" },
         quota: { unit: "cpu-second", used: 3.456, limit: 100, resetsAt: AT },
         concurrency: { used: 2, limit: 4 },

@@ -1,5 +1,5 @@
 import { createClient } from "@platform/contract/client";
-import type { Client } from "@platform/contract/client";
+import type { Client, RawJson } from "@platform/contract/client";
 import type { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import { PLATFORM_ROUTES } from "@platform/contract/platform-api/routes.gen";
 import type { REQUESTED_BY } from "@platform/contract/platform-api/session";
@@ -18,6 +18,9 @@ export type RequestOf<K extends OperationId> = Parameters<PlatformApi[K]>[0];
 /** The body of an operation; where it may be left out, it may be given. */
 export type BodyOf<K extends OperationId> =
   RequestOf<K> extends { readonly body?: infer Body } ? Exclude<Body, undefined> : never;
+
+/** The same as its fields, which a form holds: not as the text of JSON. */
+export type FieldsOf<K extends OperationId> = Exclude<BodyOf<K>, RawJson>;
 
 /** What an operation answers. */
 export type AnswerOf<K extends OperationId> = Awaited<ReturnType<PlatformApi[K]>>;
@@ -43,17 +46,26 @@ export function findApiPath(op: OperationId): string {
 /** Part of the proof that a request with the session's cookie comes from the console itself; browsers add the rest. */
 const REQUESTED: typeof REQUESTED_BY = "console";
 
-/** What every request carries; null: the user's own. */
-export function createHeaders(organizationId: string | null): Record<string, string> {
+/** In whose name requests are sent. */
+export interface Sender {
+  /** null: whoever has signed in, or nobody. Otherwise the session of any other user is refused. */
+  readonly userId: string | null;
+  /** null: the user's own, which is right for what concerns the user alone. */
+  readonly organizationId: string | null;
+}
+
+/** What every request carries. */
+export function createHeaders({ userId, organizationId }: Sender): Record<string, string> {
   return {
     "x-requested-by": REQUESTED,
+    ...(userId === null ? {} : { "x-userid": userId }),
     ...(organizationId === null ? {} : { "x-organizationid": organizationId }),
   };
 }
 
-/** A client of one organisation; null: of the user's own, which is right for what concerns the user alone. */
-export function createPlatformApi(organizationId: string | null): PlatformApi {
-  const headers = createHeaders(organizationId);
+/** A client of one user and organisation. */
+export function createPlatformApi(sender: Sender): PlatformApi {
+  const headers = createHeaders(sender);
   const options = { headers: () => headers };
   return {
     ...createClient<typeof PLATFORM_API>(PLATFORM_ROUTES, { ...options, baseUrl: API_PATH }),

@@ -3,7 +3,7 @@ import { RequestRefused, buildUrl, createClient } from "@platform/contract/clien
 import { createHeaders, findApiPath, ROUTES } from "./client.ts";
 import type { PlatformApi, RequestOf } from "./client.ts";
 import { saveBlob, saveLink } from "../ui/save.ts";
-import { useScope } from "./scope.tsx";
+import { toSender, useScope } from "./scope.tsx";
 import type { Scope } from "./scope.tsx";
 
 /** What is answered as JSON that is shown as it is: parsing it would change numbers that no double has. */
@@ -23,12 +23,12 @@ type Call = (request: unknown) => Promise<Response>;
 
 /** An operation whose answer is given on as it comes. `method`: another one than that of its row. */
 function createCall(
-  { organisation }: Scope,
+  scope: Scope,
   op: TextOperation | ContentOperation,
   method: "GET" | "HEAD" = "GET",
 ): Call {
   const route = { ...ROUTES[op], answerMode: "content" as const, method: method as "GET" };
-  const headers = createHeaders(organisation?.id ?? null);
+  const headers = createHeaders(toSender(scope));
   const client: unknown = createClient({ [op]: route }, { baseUrl: findApiPath(op), headers: () => headers });
   const send = (client as Readonly<Record<string, Call>>)[op];
   if (send === undefined) throw new Error(`There is no operation ${op}.`);

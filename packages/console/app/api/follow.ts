@@ -5,6 +5,9 @@ import type { ServerEvent } from "@platform/contract/event-stream";
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 
+/** Refusals that pass: the user may sign in again, and too many streams become fewer. */
+const PASSING = new Set([401, 429]);
+
 /** Where a stream stands, over all of its connections. */
 export interface StreamState {
   lastId: string | null;
@@ -34,7 +37,7 @@ export async function follow(open: Open, state: StreamState, options: FollowOpti
       });
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof RequestRefused && error.status < 500 && error.status !== 429) {
+      if (error instanceof RequestRefused && error.status < 500 && !PASSING.has(error.status)) {
         state.hasEnded = true;
         onRefused(error);
         return;

@@ -7,7 +7,8 @@ import {
   useSuspenseQuery,
 } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { isConflict } from "./explain-error.ts";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
+import { isConflict, isRefusedForGood, isUnauthenticated } from "./explain-error.ts";
 import type { AnswerOf, ItemOf, OperationId, RequestOf } from "./client.ts";
 import { useScope } from "./scope.tsx";
 import type { Scope } from "./scope.tsx";
@@ -69,10 +70,16 @@ async function call(scope: Scope, op: OperationId, request: unknown): Promise<un
   return (await (send as AnyCall)(request)) ?? null;
 }
 
+/** Names a read in the cache. */
+function toKey(scope: Scope, { op, request }: Query): readonly unknown[] {
+  return [op, scope.key, request];
+}
+
 /** The options of TanStack Query for a read. */
-export function toQueryOptions<K extends OperationId>(scope: Scope, { op, request }: Query<K>) {
+export function toQueryOptions<K extends OperationId>(scope: Scope, query: Query<K>) {
+  const { op, request } = query;
   return queryOptions({
-    queryKey: [op, scope.key, request],
+    queryKey: toKey(scope, query),
     queryFn: ({ signal }) => call(scope, op, { ...request, signal }) as Promise<ReadOf<K>>,
   });
 }
@@ -110,7 +117,18 @@ export async function load<K extends OperationId>(
 /** How often to ask again: milliseconds, or decided by what is there; false: not by itself. */
 type Refresh<T> = number | false | ((data: T) => number | false);
 
-function toInterval<T>(refresh: Refresh<T> | undefined, data: T | undefined): number | false {
+/** What a read has, and how it failed the last time; null: it did not. */
+interface ReadState<T> {
+  readonly data: T | undefined;
+  readonly error: Error | null;
+}
+
+/** When to ask again. What was refused for good is not asked for again by itself; a user may sign in again. */
+export function toInterval<T>(
+  refresh: Refresh<T> | undefined,
+  { data, error }: ReadState<T>,
+): number | false {
+  if (isRefusedForGood(error) && !isUnauthenticated(error)) return false;
   if (typeof refresh !== "function") return refresh ?? false;
   return data === undefined ? false : refresh(data);
 }
@@ -123,21 +141,29 @@ export function useLoaded<K extends OperationId>(
   const scope = useScope();
   const found = useSuspenseQuery({
     ...toQueryOptions(scope, query),
-    refetchInterval: ({ state }) => toInterval(options.refresh, state.data),
+    refetchInterval: ({ state }) => toInterval(options.refresh, state),
   });
   return found.data;
+}
+
+interface FetchedOptions<K extends OperationId> {
+  readonly isActive?: boolean;
+  readonly refresh?: Refresh<ReadOf<K>>;
+  /** The routes have asked for it: not once more as it is shown, however long the page took. */
+  readonly isLoaded?: boolean;
 }
 
 /** What is read when a part of a page opens, e.g. a dialog. `data`: undefined until it is there. */
 export function useFetched<K extends OperationId>(
   query: Query<K>,
-  options: { readonly isActive?: boolean; readonly refresh?: Refresh<ReadOf<K>> } = {},
+  options: FetchedOptions<K> = {},
 ): { readonly data: ReadOf<K> | undefined; readonly error: Error | null; readonly retry: () => void } {
   const scope = useScope();
   const { data, error, refetch } = useQuery({
     ...toQueryOptions(scope, query),
     enabled: options.isActive ?? true,
-    refetchInterval: ({ state }) => toInterval(options.refresh, state.data),
+    refetchOnMount: options.isLoaded !== true,
+    refetchInterval: ({ state }) => toInterval(options.refresh, state),
   });
   return { data, error, retry: () => void refetch() };
 }
@@ -158,8 +184,8 @@ export function useLoadedPages<K extends ListOperation>(
   const scope = useScope();
   const found = useSuspenseInfiniteQuery({
     ...toPagesOptions(scope, query),
-    refetchInterval: ({ state }) =>
-      toInterval(options.refresh, state.data && (collect(state.data) as readonly ItemOf<K>[])),
+    refetchInterval: ({ state: { data, error } }) =>
+      toInterval(options.refresh, { data: data && (collect(data) as readonly ItemOf<K>[]), error }),
   });
   return {
     items: collect(found.data) as readonly ItemOf<K>[],
@@ -188,7 +214,7 @@ export function useReadAll<K extends ListOperation>(
     do {
       const given: unknown = await call(scope, op, {
         ...rest,
-        query: { ...query, limit: MOST_A_PAGE, ...(cursor === null ? {} : { cursor }) },
+        query: { ...query, limit: MAX_PAGE_SIZE, ...(cursor === null ? {} : { cursor }) },
       });
       const page = given as Page;
       items.push(...(page.items as readonly ItemOf<K>[]));
@@ -198,8 +224,6 @@ export function useReadAll<K extends ListOperation>(
   };
 }
 
-/** The most items that the platform puts on one page. */
-const MOST_A_PAGE = 100;
 /** Of what one is chosen of. */
 const MOST_CHOICES = 2_000;
 
@@ -221,12 +245,19 @@ export function useChoices<K extends ListOperation>(
 }
 
 /** What becomes of a change. */
-interface ChangeOptions {
+interface ChangeOptions<K extends OperationId> {
   /** What is told when it is done, e.g. "Renamed."; absent: the page shows it by itself. */
   readonly done?: string;
+  /** The read that answers the same from then on: it has the answer at once, also where it then cannot be asked for again. */
+  readonly gives?: Query<GivenBy<K>>;
   /** The reads that it makes stale. */
   readonly refresh: readonly OperationId[];
 }
+
+/** The reads that answer what the change does. */
+type GivenBy<K extends OperationId> = {
+  [Read in OperationId]: [AnswerOf<K>, ReadOf<Read>] extends [ReadOf<Read>, AnswerOf<K>] ? Read : never;
+}[OperationId];
 
 /** A change: `run` sends it, and rejects where it is refused; `isRunning` until it is answered. */
 export interface Change<K extends OperationId> {
@@ -241,16 +272,23 @@ interface Sent<K extends OperationId> {
 }
 
 /** The only way to change something. */
-export function useChange<K extends OperationId>(op: K, { done, refresh }: ChangeOptions): Change<K> {
+export function useChange<K extends OperationId>(
+  op: K,
+  { done, gives, refresh }: ChangeOptions<K>,
+): Change<K> {
   const scope = useScope();
   const router = useRouter();
   const mutation = useMutation({
+    mutationKey: [op],
     mutationFn: async (sent: Sent<K>) => {
       sent.answer = (await call(scope, op, sent.request)) as AnswerOf<K>;
     },
-    onSuccess: async () => {
+    onSuccess: async (_nothing, { answer }) => {
       if (done !== undefined) notifyDone(done);
-      await makeStale(scope, refresh);
+      if (gives !== undefined) scope.queries.setQueryData(toKey(scope, gives), answer);
+      const reads = makeStale(scope, refresh);
+      // What is seen at once is not waited for.
+      if (gives === undefined) await reads;
       // The user is part of the routes' context.
       if (refresh.includes("getMe")) await router.invalidate();
     },

@@ -3,7 +3,7 @@ import { createContext, useContext } from "react";
 import type { ReactNode } from "react";
 import type { Actor } from "@platform/contract/permissions";
 import { createPlatformApi } from "./client.ts";
-import type { AnswerOf, PlatformApi } from "./client.ts";
+import type { AnswerOf, PlatformApi, Sender } from "./client.ts";
 
 /** The signed-in user. */
 export type Me = AnswerOf<"getMe">;
@@ -23,8 +23,13 @@ export interface Scope {
   readonly queries: QueryClient;
 }
 
-/** Clients by organisation: a stream connects again when it gets another one. */
-const apis = new Map<string | null, PlatformApi>();
+/** Clients by whom they send for: a stream connects again when it gets another one. */
+const apis = new Map<string, PlatformApi>();
+
+/** Whom requests of a scope are sent for. */
+export function toSender({ me, organisation }: Pick<Scope, "me" | "organisation">): Sender {
+  return { userId: me?.id ?? null, organizationId: organisation?.id ?? null };
+}
 
 /** The scope of the pages of one organisation, of the user's own pages (without one), or of those that need no session (without a user). */
 export function createScope(
@@ -32,10 +37,11 @@ export function createScope(
   me: Me | null = null,
   organisation: Organisation | null = null,
 ): Scope {
-  const id = organisation?.id ?? null;
-  const api = apis.get(id) ?? createPlatformApi(id);
+  const sender = toSender({ me, organisation });
+  const id = `${sender.userId} ${sender.organizationId}`;
+  const api = apis.get(id) ?? createPlatformApi(sender);
   apis.set(id, api);
-  return { api, key: id ?? "own", organisation, me, queries };
+  return { api, key: organisation?.id ?? "own", organisation, me, queries };
 }
 
 const ScopeContext = createContext<Scope | null>(null);

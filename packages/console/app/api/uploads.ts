@@ -144,7 +144,7 @@ async function stop(id: string, isForGood: boolean): Promise<void> {
 /** The same of one that an earlier page began. */
 export async function giveUpRemembered({ key, url, target }: RememberedUpload): Promise<void> {
   const { Upload: Tus } = await import("tus-js-client");
-  await Tus.terminate(url, { headers: createHeaders(target.organizationId) }).catch(ignoreGone);
+  await Tus.terminate(url, { headers: createHeaders(target) }).catch(ignoreGone);
   forget(key);
   tell(uploads);
 }
@@ -200,7 +200,7 @@ async function open(id: string, handle: Handle, target: UploadTarget): Promise<U
 function createOptions(id: string, { scope, file }: Handle, target: UploadTarget): UploadOptions {
   return {
     endpoint: `${globalThis.location.origin}${API_PATH}/uploads`,
-    headers: createHeaders(target.organizationId),
+    headers: createHeaders(target),
     metadata: { dataPoolId: target.poolId, filename: file.name, filetype: file.type },
     chunkSize: PART_BYTES,
     retryDelays: RETRY_DELAYS_MS,

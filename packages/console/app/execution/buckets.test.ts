@@ -17,6 +17,16 @@ test("a period that is longer than the platform counts begins later", () => {
   expect(filter).toEqual({ createdAfter: "2025-11-28 00:00:00", q: "x" });
 });
 
+test.each(["0001-01-01 00:00:00", "1970-01-01 00:00:00", "1969-12-31 23:30:00"])(
+  "what is counted before %s is a day as any other",
+  (createdBefore) => {
+    const period = choosePeriod({ createdBefore }, NOW);
+    expect(toBuckets(period, []).length).toBeLessThanOrEqual(25);
+    const both = choosePeriod({ createdAfter: createdBefore, createdBefore }, NOW);
+    expect(toBuckets(both, [])).toHaveLength(1);
+  },
+);
+
 test("hours without an execution are there, and those with some have their states", () => {
   const period = choosePeriod({ createdAfter: "2026-11-28 08:10:00" }, NOW);
   const buckets = toBuckets(period, [

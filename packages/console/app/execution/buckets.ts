@@ -21,18 +21,20 @@ export interface Period {
 /** By hour of the last day, unless the filter names a period. */
 export function choosePeriod(filter: ExecutionFilter, now: number): Period {
   const to = Math.min(filter.createdBefore === undefined ? now : parseTimestamp(filter.createdBefore), now);
-  if (filter.createdAfter === undefined)
-    return { by: "hour", from: floor(to - DAY, HOUR), to: ceil(to, HOUR), filter };
+  if (filter.createdAfter === undefined) return { by: "hour", ...toWhole(to - DAY, to, HOUR), filter };
   const after = parseTimestamp(filter.createdAfter);
   if (to - after <= MOST_HOURS * HOUR)
-    return { by: "hour", from: floor(Math.min(after, to), HOUR), to: ceil(to, HOUR), filter };
-  if (to - after <= MOST_DAYS * DAY) return { by: "day", from: floor(after, DAY), to: ceil(to, DAY), filter };
-  const from = floor(to - MOST_DAYS * DAY, DAY);
-  return { by: "day", from, to: ceil(to, DAY), filter: { ...filter, createdAfter: formatTimestamp(from) } };
+    return { by: "hour", ...toWhole(Math.min(after, to), to, HOUR), filter };
+  if (to - after <= MOST_DAYS * DAY) return { by: "day", ...toWhole(after, to, DAY), filter };
+  const { from, to: end } = toWhole(to - MOST_DAYS * DAY, to, DAY);
+  return { by: "day", from, to: end, filter: { ...filter, createdAfter: formatTimestamp(from) } };
 }
 
-const floor = (time: number, step: number) => Math.floor(time / step) * step;
-const ceil = (time: number, step: number) => Math.max(Math.ceil(time / step) * step, step);
+/** The whole hours or days that the period is in: at least one. */
+function toWhole(from: number, to: number, step: number): Pick<Period, "from" | "to"> {
+  const begin = Math.floor(from / step) * step;
+  return { from: begin, to: Math.max(Math.ceil(to / step) * step, begin + step) };
+}
 
 /** Executions that were created within one hour or day. */
 export interface Bucket {

@@ -16,8 +16,8 @@ import type { Extension } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
-import { copyText } from "../ui/copy-button.tsx";
-import { notifyDone } from "../ui/notify.ts";
+import { copyText, NOT_COPIED } from "../ui/copy-button.tsx";
+import { notifyDone, notifyFault } from "../ui/notify.ts";
 import { readNonce } from "../util/nonce.ts";
 import { findPointer } from "./find-pointer.ts";
 import "./code-text.css";
@@ -132,7 +132,8 @@ function foldInner(view: EditorView, closes: Int32Array): void {
 function copyPointer({ state }: EditorView): void {
   const line = state.doc.lineAt(state.selection.main.head).number;
   const pointer = findPointer((number) => state.doc.line(number).text, line);
-  void copyText(pointer).then(
-    (isDone) => isDone && notifyDone(`Path ${pointer === "" ? "of the whole" : pointer} copied.`),
+  const path = `Path ${pointer === "" ? "of the whole" : pointer}`;
+  void copyText(pointer).then((isDone) =>
+    isDone ? notifyDone(`${path} copied.`) : notifyFault(`${path} could not be copied`, NOT_COPIED),
   );
 }

@@ -43,7 +43,7 @@ export function createColumns(org: string): readonly Column<ExecutionSummary>[] 
         <>
           {describeCaller(one)}{" "}
           <Text span inherit c="dimmed" fz="sm">
-            {KINDS[one.kind].word.toLowerCase()}
+            · {KINDS[one.kind].word.toLowerCase()}
           </Text>
         </>
       ),

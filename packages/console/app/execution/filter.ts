@@ -1,3 +1,4 @@
+import { MOST_RAN_MS, SEARCH_LIMITS } from "@platform/contract/search-limits";
 import type { RequestOf } from "../api/client.ts";
 import { toCommandLine } from "../util/command-line.ts";
 import { many, oneOf, search, text, time, whole } from "../util/url-state.ts";
@@ -9,11 +10,11 @@ export const executionsSearch = search({
   service: text(),
   version: text(),
   application: text(),
-  code: text(),
+  code: text(SEARCH_LIMITS.execution),
   after: time(),
   before: time(),
-  min: whole(999_999_999),
-  q: text(),
+  min: whole(MOST_RAN_MS),
+  q: text(SEARCH_LIMITS.execution),
   cancel: oneOf("all"),
 });
 
@@ -25,8 +26,6 @@ export type ExecutionFilter = Omit<NonNullable<RequestOf<"listExecutions">["quer
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/iu;
 const VERSION = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/u;
-/** The most characters of a code or a text that is searched for. */
-const MAX_WORD = 100;
 
 /** What the platform would refuse is left out: a broken link shows more, and no error. */
 export function toFilter(given: ExecutionsSearch): ExecutionFilter {
@@ -36,11 +35,11 @@ export function toFilter(given: ExecutionsSearch): ExecutionFilter {
     serviceKey: keepIf(UUID, given.service),
     version: keepIf(VERSION, given.version),
     applicationId: keepIf(UUID, given.application),
-    code: given.code?.slice(0, MAX_WORD),
+    code: given.code,
     createdAfter: given.after,
     createdBefore: given.before,
     minRanMs: given.min === 0 ? undefined : given.min,
-    q: given.q?.slice(0, MAX_WORD),
+    q: given.q,
   };
   return Object.fromEntries(
     Object.entries(filter).filter(([, value]) => value !== undefined),

@@ -65,7 +65,7 @@ export function JsonView({ text, what, fileName }: JsonViewProps) {
   );
 }
 
-/** undefined: not yet; null: it is no JSON, and is shown as it is. */
+/** undefined: not yet; null: it is no JSON, or is too deep, and is shown as it is. */
 function useLaidOut(text: string): LaidOutJson | null | undefined {
   const [done, setDone] = useState<{ readonly of: string; readonly as: LaidOutJson | null }>();
   useEffect(() => {

@@ -5,7 +5,7 @@ import type { RefObject } from "react";
 import { saveText } from "../ui/save.ts";
 import { readStored } from "../util/storage.ts";
 import { formatSortable, parseTimestamp } from "../util/times.ts";
-import { formatCount } from "../util/units.ts";
+import { countOf, formatCount } from "../util/units.ts";
 import { SEVERITIES, selectLines } from "./select-lines.ts";
 import type { LogLine, LogSnapshot } from "./log-store.ts";
 import "./log-view.css";
@@ -169,13 +169,12 @@ function Lines({ lines, isWrapped, region, onScroll }: LinesProps) {
 }
 
 function describe({ lines, hasEnded, dropped }: LogSnapshot, shown: number): string {
-  const all = formatCount(lines.length + dropped);
   const parts = [
     lines.length === 0 && dropped === 0
       ? hasEnded
         ? "It has written nothing."
         : "No lines yet."
-      : `${all} lines`,
+      : countOf(lines.length + dropped, "line"),
   ];
   if (shown !== lines.length) parts.push(`${formatCount(shown)} shown`);
   if (dropped > 0) parts.push(`the first ${formatCount(dropped)} are not kept on this page`);

@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
+import { MOST_CANCELLED } from "@platform/contract/limits";
 import { q, useChange, useFetched } from "../api/queries.ts";
 import type { ExecutionFilter } from "../execution/filter.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -7,10 +8,7 @@ import { notifyDone } from "../ui/notify.ts";
 import { Unless } from "../ui/unless.tsx";
 import { formatCount } from "../util/units.ts";
 
-/** The most that one request cancels. */
-const MOST = 10_000;
-
-const TOO_MANY = `These are more than the ${formatCount(MOST)} that one request cancels. Choose a shorter period.`;
+const TOO_MANY = `These are more than the ${formatCount(MOST_CANCELLED)} that one request cancels. Choose a shorter period.`;
 
 interface CancelMatchingProps {
   readonly filter: ExecutionFilter;
@@ -45,7 +43,7 @@ export function CancelMatching({ filter, slug, close }: CancelMatchingProps) {
       {count.error !== null && <Failure error={count.error} retry={count.retry} />}
       {error !== null && <Failure error={error} />}
       <Text role="status">{words}</Text>
-      {total !== null && total > MOST && <Text>{TOO_MANY}</Text>}
+      {total !== null && total > MOST_CANCELLED && <Text>{TOO_MANY}</Text>}
       <Text c="dimmed" fz="sm">
         What waits ends at once, what runs within seconds. Incoming executions are not cancelled: they are
         others' own.
@@ -54,7 +52,7 @@ export function CancelMatching({ filter, slug, close }: CancelMatchingProps) {
         <Button variant="default" onClick={close}>
           Keep them
         </Button>
-        <Unless reason={total === null || total === 0 ? words : total > MOST ? TOO_MANY : null}>
+        <Unless reason={total === null || total === 0 ? words : total > MOST_CANCELLED ? TOO_MANY : null}>
           <Button color="red" loading={cancel.isRunning} onClick={() => void run(total ?? 0)}>
             {total === null || total === 0 ? "Cancel them" : `Cancel ${formatCount(total)}`}
           </Button>

@@ -1,9 +1,11 @@
+import { useState } from "react";
 import { DATA_POOLS_API } from "@platform/contract/platform-api/data-pools";
 import type { DataPool } from "@platform/contract/platform-api/data-pools";
-import type { BodyOf } from "../api/client.ts";
+import type { FieldsOf } from "../api/client.ts";
 import { useChange } from "../api/queries.ts";
 import { TextField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
+import { useSendChanged } from "./use-send-changed.ts";
 
 interface ChangeDataPoolProps {
   readonly pool: DataPool;
@@ -11,16 +13,19 @@ interface ChangeDataPoolProps {
 }
 
 /** Another name or description; references to its files stay valid. */
-export function ChangeDataPool({ pool: { id, name, description }, close }: ChangeDataPoolProps) {
+export function ChangeDataPool({ pool, close }: ChangeDataPoolProps) {
+  const { id } = pool;
+  const [begun] = useState({ name: pool.name, description: pool.description });
+  const sendChanged = useSendChanged(begun);
   const change = useChange("putDataPool", { done: "Changed.", refresh: ["getDataPool", "listDataPools"] });
   return (
-    <SchemaBackedForm<BodyOf<"putDataPool">>
+    <SchemaBackedForm<FieldsOf<"putDataPool">>
       schema={DATA_POOLS_API.putDataPool.body}
-      initial={{ name, description }}
+      initial={begun}
       // An empty description is one.
       prepare={(values) => values}
       submitLabel="Change"
-      submit={(body) => change.run({ params: { id }, body })}
+      submit={(body) => sendChanged(body, (changed) => change.run({ params: { id }, body: changed }))}
       onDone={close}
       onCancel={close}
     >

@@ -2,13 +2,28 @@ import { SimpleGrid } from "@mantine/core";
 import { useState } from "react";
 import { SERVICES_API } from "@platform/contract/platform-api/services";
 import type { Service } from "@platform/contract/platform-api/services";
-import type { BodyOf } from "../api/client.ts";
-import { useChange } from "../api/queries.ts";
+import type { FieldsOf } from "../api/client.ts";
+import { q, useChange } from "../api/queries.ts";
 import { ChoiceField, NumberField } from "./fields.tsx";
 import type { FormValues } from "./form-values.ts";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
+import { useSendChanged } from "./use-send-changed.ts";
 
 type Kept = Pick<Service, "logs" | "resultDays" | "logDays">;
+
+function pickKept({ logs, resultDays, logDays }: Kept) {
+  return { logs, resultDays, logDays };
+}
+
+function toValues({ resultDays, logDays, logs }: Kept): FormValues {
+  return { resultDays: resultDays ?? "", logDays: logDays ?? "", logs };
+}
+
+function toBody(values: FormValues): FormValues {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value === "" ? null : value]),
+  );
+}
 
 /**
  * For how long executions are kept, and who reads the logs of what subscribers start. What is entered stays when somebody else saves
@@ -16,24 +31,24 @@ type Kept = Pick<Service, "logs" | "resultDays" | "logDays">;
  */
 export function ChangeKept({ service }: { readonly service: Service }) {
   const { key } = service;
-  const [begun, setBegun] = useState<Kept>(service);
-  const { logs, resultDays, logDays } = begun;
+  const [begun, setBegun] = useState(pickKept(service));
+  const sendChanged = useSendChanged(begun);
   const put = useChange("putService", {
     done: "Saved.",
+    gives: q("getService", { params: { key } }),
     refresh: ["getService", "listServices", "getMarketplaceEntry"],
   });
   return (
-    <SchemaBackedForm<BodyOf<"putService">>
-      key={`${resultDays} ${logDays} ${logs}`}
+    <SchemaBackedForm<FieldsOf<"putService">, Service>
       schema={SERVICES_API.putService.body}
-      initial={{ resultDays: resultDays ?? "", logDays: logDays ?? "", logs }}
-      prepare={(values) => {
-        const given = Object.entries(values).map(([name, value]) => [name, value === "" ? null : value]);
-        const changed = given.filter(([name, value]) => value !== begun[name as keyof Kept]);
-        return Object.fromEntries(changed.length === 0 ? given : changed) as FormValues;
-      }}
+      initial={toValues(begun)}
+      prepare={toBody}
       submitLabel="Save"
-      submit={(body) => put.run({ params: { key }, body }).then(setBegun)}
+      submit={async (body) =>
+        (await sendChanged(body, (changed) => put.run({ params: { key }, body: changed }))) ?? service
+      }
+      toSaved={toValues}
+      onDone={(_sent, saved) => setBegun(pickKept(saved))}
     >
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <NumberField

@@ -1,11 +1,13 @@
 import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { ORGANIZATIONS_API } from "@platform/contract/platform-api/organizations";
-import type { AnswerOf, BodyOf } from "../api/client.ts";
+import type { AnswerOf, FieldsOf } from "../api/client.ts";
 import { makeStale, useChange } from "../api/queries.ts";
 import { useScope } from "../api/scope.tsx";
 import type { Organisation } from "../api/scope.tsx";
 import { TextField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
+import { useSendChanged } from "./use-send-changed.ts";
 
 interface ChangeOrganizationProps {
   readonly organisation: Organisation;
@@ -13,7 +15,10 @@ interface ChangeOrganizationProps {
 }
 
 /** Another name or short name. */
-export function ChangeOrganization({ organisation: { id, name, slug }, close }: ChangeOrganizationProps) {
+export function ChangeOrganization({ organisation, close }: ChangeOrganizationProps) {
+  const { id } = organisation;
+  const [begun] = useState({ name: organisation.name, slug: organisation.slug });
+  const sendChanged = useSendChanged(begun);
   const scope = useScope();
   const navigate = useNavigate();
   const change = useChange("putOrganization", { done: "Changed.", refresh: [] });
@@ -29,11 +34,15 @@ export function ChangeOrganization({ organisation: { id, name, slug }, close }: 
     });
   };
   return (
-    <SchemaBackedForm<BodyOf<"putOrganization">>
+    <SchemaBackedForm<FieldsOf<"putOrganization">>
       schema={ORGANIZATIONS_API.putOrganization.body}
-      initial={{ name, slug }}
+      initial={begun}
       submitLabel="Change"
-      submit={(body) => change.run({ params: { id }, body }).then(follow)}
+      submit={async (body) => {
+        const changed = await sendChanged(body, (fields) => change.run({ params: { id }, body: fields }));
+        if (changed === null) close();
+        else await follow(changed);
+      }}
       onCancel={close}
     >
       <TextField name="name" label="Name" hasFocus />

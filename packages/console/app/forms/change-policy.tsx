@@ -1,9 +1,11 @@
 import { SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import type { RefObject } from "react";
 import { POLICIES_API } from "@platform/contract/platform-api/policies";
 import type { PolicyRevision } from "@platform/contract/platform-api/policies";
-import type { BodyOf } from "../api/client.ts";
-import { useChange } from "../api/queries.ts";
+import type { BodyOf, FieldsOf } from "../api/client.ts";
+import { q, useChange } from "../api/queries.ts";
 import { useBegun } from "../ui/changed-meanwhile.tsx";
+import type { FormHandle } from "../ui/changed-meanwhile.tsx";
 import { Time } from "../ui/time.tsx";
 import { ChoiceField, NumberField, TagsField } from "./fields.tsx";
 import { withoutEmpty } from "./form-values.ts";
@@ -22,42 +24,62 @@ interface ChangePolicyProps {
  * else sets another revision meanwhile; the platform refuses to replace what was not seen.
  */
 export function ChangePolicy({ serviceKey: key, current }: ChangePolicyProps) {
-  const put = useChange("putPolicy", { done: "Saved.", refresh: ["getPolicy", "listPolicyRevisions"] });
-  const { begun, replaces, begin, notice } = useBegun(current, put.isRunning);
+  const put = useChange("putPolicy", {
+    done: "Saved.",
+    gives: q("getPolicy", { params: { key } }),
+    refresh: ["getPolicy", "listPolicyRevisions"],
+  });
+  const { begun, key: formKey, form, replaces, noteSaved, notice } = useBegun(current, put.isRunning);
   return (
     <Stack>
       {notice}
       <PolicyForm
-        key={begun.revision}
+        key={formKey}
+        form={form}
         begun={begun}
         replaces={replaces}
-        put={(body) => put.run({ params: { key }, body }).then(begin)}
+        put={(body) => put.run({ params: { key }, body })}
+        onSaved={noteSaved}
       />
     </Stack>
   );
 }
 
 interface PolicyFormProps {
+  readonly form: RefObject<FormHandle | null>;
   readonly begun: PolicyRevision;
   /** The revision that is replaced. */
   readonly replaces: number;
-  readonly put: (body: BodyOf<"putPolicy">) => Promise<void>;
+  readonly put: (body: BodyOf<"putPolicy">) => Promise<PolicyRevision>;
+  readonly onSaved: (as: PolicyRevision) => void;
 }
 
-function PolicyForm({ begun, replaces, put }: PolicyFormProps) {
+function PolicyForm({ form, begun, replaces, put, onSaved }: PolicyFormProps) {
   return (
-    <SchemaBackedForm<BodyOf<"putPolicy">>
+    <SchemaBackedForm<FieldsOf<"putPolicy">, PolicyRevision>
+      handle={form}
       schema={POLICIES_API.putPolicy.body}
       initial={toValues(begun)}
       prepare={(values) => ({ policy: {}, ...withoutEmpty(values), revision: replaces })}
+      check={explainPause}
       submitLabel="Save"
       submit={put}
+      toSaved={toValues}
+      onDone={(_sent, saved) => onSaved(saved)}
     >
       <Standing of={begun} />
       <Limits />
       <Retries />
     </SchemaBackedForm>
   );
+}
+
+/** How often has no default: a pause, or codes, are of no use without. */
+function explainPause({ policy }: FieldsOf<"putPolicy">): Readonly<Record<string, string>> {
+  const onError = policy.retries?.onError;
+  if (onError === undefined || onError.max !== undefined) return {};
+  const isPause = onError.backoffSeconds !== undefined || onError.maxBackoffSeconds !== undefined;
+  return { "policy.retries.onError.max": `Is required with ${isPause ? "a pause" : "codes"}` };
 }
 
 function Standing({ of: { revision, createdAt, createdBy } }: { readonly of: PolicyRevision }) {
@@ -144,14 +166,12 @@ function Retries() {
           label="Pause before the second attempt"
           description="Seconds; twice as long each time"
           min={0}
-          isDecimal
         />
         <NumberField
           name="policy.retries.onError.maxBackoffSeconds"
           label="The longest pause"
           description="Seconds"
           min={0}
-          isDecimal
         />
         <TagsField
           name="policy.retries.onError.codes"

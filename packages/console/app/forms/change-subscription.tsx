@@ -1,12 +1,14 @@
+import { useState } from "react";
 import type { MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
 import { SUBSCRIPTIONS_API } from "@platform/contract/platform-api/subscriptions";
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
-import type { BodyOf } from "../api/client.ts";
+import type { FieldsOf } from "../api/client.ts";
 import { useChange } from "../api/queries.ts";
 import { KEPT, listPlanChoices } from "../util/plan-choices.ts";
 import { CheckField, ChoiceField, TextField } from "./fields.tsx";
 import type { FormValues } from "./form-values.ts";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
+import { useSendChanged } from "./use-send-changed.ts";
 
 interface ChangeSubscriptionProps {
   readonly subscription: Subscription;
@@ -17,19 +19,21 @@ interface ChangeSubscriptionProps {
 
 /** Another plan, another version, or other readers of its logs. */
 export function ChangeSubscription({ subscription, entry, close }: ChangeSubscriptionProps) {
-  const { id, version, sharesLogs, plan } = subscription;
+  const { id, plan } = subscription;
+  const [begun] = useState({ version: subscription.version, sharesLogs: subscription.sharesLogs });
+  const sendChanged = useSendChanged(begun);
   const change = useChange("putSubscription", {
     done: "Changed.",
     refresh: ["getSubscription", "listSubscriptions"],
   });
   const plans = entry?.plans ?? [];
   return (
-    <SchemaBackedForm<BodyOf<"putSubscription">>
+    <SchemaBackedForm<FieldsOf<"putSubscription">>
       schema={SUBSCRIPTIONS_API.putSubscription.body}
-      initial={{ planId: KEPT, version: version ?? "", sharesLogs }}
-      prepare={(values) => toBody(values, version)}
+      initial={{ planId: KEPT, version: begun.version ?? "", sharesLogs: begun.sharesLogs }}
+      prepare={toBody}
       submitLabel="Change"
-      submit={(body) => change.run({ params: { id }, body })}
+      submit={(body) => sendChanged(body, (changed) => change.run({ params: { id }, body: changed }))}
       onDone={close}
       onCancel={close}
     >
@@ -52,12 +56,11 @@ export function ChangeSubscription({ subscription, entry, close }: ChangeSubscri
   );
 }
 
-/** What is the same is left out: naming the plan again would change it to its current terms. */
-function toBody({ planId, version, sharesLogs }: FormValues, former: string | null): FormValues {
-  const named = version === "" ? null : version;
+/** A plan that stays is left out: naming it again would change it to its current terms. */
+function toBody({ planId, version, sharesLogs }: FormValues): FormValues {
   return {
     sharesLogs,
-    ...(named === former ? {} : { version: named }),
+    version: version === "" ? null : version,
     ...(planId === KEPT ? {} : { planId }),
   };
 }

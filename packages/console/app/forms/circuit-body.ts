@@ -4,6 +4,7 @@ import { RequestRefused } from "@platform/contract/client";
 import type { Backend } from "@platform/contract/quantum-api/backends";
 import { QUANTUM_JOBS_API } from "@platform/contract/quantum-api/jobs";
 import type { JobRequest } from "@platform/contract/quantum-api/jobs";
+import { MOST_AMOUNT } from "@platform/contract/quantum-api/price";
 import { findFormat, listTextFormats, toInput } from "../quantum/circuits.ts";
 import type { TextFormat } from "../quantum/circuits.ts";
 
@@ -17,9 +18,6 @@ export type EnteredJob = Pick<JobRequest, "shots" | "input_params" | "name" | "t
 
 const { properties } = QUANTUM_JOBS_API.createQuantumJob.body;
 
-/** The highest limit of a cost that the platform takes. */
-const MOST_COST = 999_999_999;
-
 /** What the form asks for, with the bounds of this backend, so that they are told before anything is sent. */
 export function toSchema({ configuration }: Backend): TSchema {
   const { min = 1, max = 1 } = configuration?.shots_range ?? {};
@@ -31,7 +29,7 @@ export function toSchema({ configuration }: Backend): TSchema {
     ),
     name: properties.name,
     tags: properties.tags,
-    max_cost: Type.Optional(Type.Number({ minimum: 0, maximum: MOST_COST })),
+    max_cost: Type.Optional(Type.Number({ minimum: 0, maximum: MOST_AMOUNT })),
   });
 }
 

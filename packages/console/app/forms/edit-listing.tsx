@@ -3,7 +3,7 @@ import { MARKETPLACE_API } from "@platform/contract/platform-api/marketplace";
 import type { Listing } from "@platform/contract/platform-api/marketplace";
 import type { VersionDetails } from "@platform/contract/platform-api/services";
 import type { BodyOf } from "../api/client.ts";
-import { useChange } from "../api/queries.ts";
+import { q, useChange } from "../api/queries.ts";
 import { ExampleField } from "./example-field.tsx";
 import { CheckField, TagsField, TextField } from "./fields.tsx";
 import type { FormValues } from "./form-values.ts";
@@ -24,7 +24,8 @@ interface EditListingProps {
   /** What was being written in this tab; null: nothing. */
   readonly kept: FormValues | null;
   readonly keep: (values: FormValues) => void;
-  readonly onDone: () => void;
+  /** Gets what was saved, and its revision. */
+  readonly onSaved: (values: FormValues, revision: number) => void;
 }
 
 /** A listing as the fields of the form hold it. */
@@ -39,18 +40,20 @@ function toValues({ changedAt: _at, revision: _revision, exampleInput, ...listin
 
 /** What a service shows of itself. The platform takes the whole of it: an empty field is an empty part. */
 export function EditListing(props: EditListingProps) {
-  const { serviceKey, listing, replaces, readme, example, kept, keep, onDone } = props;
+  const { serviceKey, listing, replaces, readme, example, kept, keep, onSaved } = props;
   const change = useChange("putListing", {
     done: "Saved.",
+    gives: q("getListing", { params: { key: serviceKey } }),
     refresh: ["getListing", "getMarketplaceEntry", "listMarketplace"],
   });
   return (
-    <SchemaBackedForm<BodyOf<"putListing">>
+    <SchemaBackedForm<BodyOf<"putListing">, Listing>
       schema={MARKETPLACE_API.putListing.body}
       initial={toValues(listing)}
       kept={kept}
       keep={keep}
-      onDone={onDone}
+      toSaved={toValues}
+      onDone={(sent, { revision }) => onSaved(sent, revision)}
       prepare={toListing}
       submitLabel="Save"
       submit={(body) => change.run({ params: { key: serviceKey }, body: { ...body, revision: replaces } })}
@@ -66,7 +69,13 @@ export function EditListing(props: EditListingProps) {
       <MarkdownField
         name="description"
         label="Description"
-        description="Markdown. Empty: that of the newest version, which descriptionFile of platform.json names"
+        description={
+          <>
+            Markdown. If this is empty, the description of the newest version is shown: the file that{" "}
+            <span className="mono">descriptionFile</span> in <span className="mono">platform.json</span>{" "}
+            names.
+          </>
+        }
         otherwise={readme}
       />
       <IconField name="icon" label="Icon" />

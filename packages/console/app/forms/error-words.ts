@@ -1,7 +1,9 @@
 import { EMAIL_PATTERN } from "@platform/contract/platform-api/common";
 import { BACKEND_ID_PATTERN } from "@platform/contract/project";
-import { AMOUNT_PATTERN } from "@platform/contract/quantum-api/price";
+import { AMOUNT_DECIMALS, AMOUNT_PATTERN } from "@platform/contract/quantum-api/price";
 import { NAME_PATTERN, VISIBLE } from "@platform/contract/visible-text";
+
+const AMOUNT = "must be an amount, such as 12 or 0.0025, with at most 9 digits before the point and";
 
 /** What the patterns of bodies ask for: nobody reads a regular expression. A test finds a pattern that has no words here. */
 const PATTERNS: Readonly<Record<string, string>> = {
@@ -18,8 +20,8 @@ const PATTERNS: Readonly<Record<string, string>> = {
   [BACKEND_ID_PATTERN]:
     "must be lower-case letters and digits, with single hyphens and dots between them, at most 63",
   "^[A-Z]{3}$": "must be a currency code of three capital letters, such as EUR",
-  [AMOUNT_PATTERN]: "must be an amount, such as 12 or 0.0025",
-  "^(0|[1-9][0-9]{0,8})([.][0-9]{1,6})?$": "must be an amount, such as 12 or 0.0025",
+  [AMOUNT_PATTERN]: `${AMOUNT} ${AMOUNT_DECIMALS} after it`,
+  "^(0|[1-9][0-9]{0,8})([.][0-9]{1,6})?$": `${AMOUNT} 6 after it`,
   "^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$": "must be a PNG, JPEG or WebP image",
   "^(https://[^\\s<>\"']+|[^\\s<>\"'@]+@[^\\s<>\"'@]+)$": "must be an email address or an https URL",
   "^(0|[1-9][0-9]{0,8})([.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8}))?$":
@@ -45,6 +47,7 @@ const MESSAGES: readonly (readonly [RegExp, (found: string) => string | undefine
   [/^must not have more than (?<found>\d+) items$/u, (most) => `must be at most ${most}`],
   [/^must be >= (?<found>\S+)$/u, (least) => `must be at least ${least}`],
   [/^must be <= (?<found>\S+)$/u, (most) => `must be at most ${most}`],
+  [/^must be (?<found>integer)$/u, () => "must be a whole number"],
   [/^must be (?<found>object)$/u, () => "must be a JSON object"],
 ];
 

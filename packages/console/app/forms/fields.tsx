@@ -10,6 +10,7 @@ import {
   Textarea,
 } from "@mantine/core";
 import type { ReactNode } from "react";
+import { toNumber } from "./form-values.ts";
 import { useFormContext } from "./schema-backed-form.tsx";
 
 /** What every field takes. */
@@ -54,13 +55,14 @@ interface TextFieldProps extends FieldProps {
   readonly isMonospaced?: boolean;
 }
 
-/** One line of text. */
+/** One line of text. Spaces around it are none of it: nobody sees them. */
 export function TextField({ placeholder, autoComplete = "off", isMonospaced, ...field }: TextFieldProps) {
   const { key, props } = useField(field);
   return (
     <TextInput
       key={key}
       {...props}
+      onChange={(event) => props.onChange(event.currentTarget.value.trim())}
       autoComplete={autoComplete}
       {...(placeholder === undefined ? {} : { placeholder })}
       {...(isMonospaced === true ? MONOSPACED : {})}
@@ -103,17 +105,18 @@ interface NumberFieldProps extends FieldProps {
   readonly max?: number;
   /** Behind the number: " days". */
   readonly suffix?: string;
-  readonly isDecimal?: boolean;
 }
 
-/** A number, a whole one by default. */
-export function NumberField({ min, max, suffix, isDecimal = false, ...field }: NumberFieldProps) {
+/** A number. What is no whole one, or out of bounds, is refused by the schema of the form. */
+export function NumberField({ min, max, suffix, ...field }: NumberFieldProps) {
   const { key, props } = useField(field);
   return (
     <NumberInput
       key={key}
       {...props}
-      allowDecimal={isDecimal}
+      onChange={(entered) => props.onChange(toNumber(entered))}
+      // The kit would change what is out of bounds when the button is pressed, and another number would be sent.
+      clampBehavior="none"
       {...(min === undefined ? {} : { min })}
       {...(max === undefined ? {} : { max })}
       {...(suffix === undefined ? {} : { suffix })}

@@ -1,13 +1,15 @@
 import { Group, SimpleGrid, Stack } from "@mantine/core";
+import type { RefObject } from "react";
 import { Type } from "typebox";
 import { PLANS_API } from "@platform/contract/platform-api/plans";
 import type { Plan, PutPlan } from "@platform/contract/platform-api/plans";
 import { useChange } from "../api/queries.ts";
 import type { Change } from "../api/queries.ts";
 import { useBegun } from "../ui/changed-meanwhile.tsx";
+import type { FormHandle } from "../ui/changed-meanwhile.tsx";
 import { ChoiceField, NumberField, TextAreaField, TextField } from "./fields.tsx";
 import type { FormValues } from "./form-values.ts";
-import { toBody } from "./form-values.ts";
+import { toFields, withoutEmpty } from "./form-values.ts";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
 
 /** The form asks for the terms, and for the name in URLs, which the operation takes from the path. */
@@ -32,32 +34,48 @@ export function PutPlanForm({ plan, ...props }: PutPlanFormProps) {
     done: plan === null ? "Plan created." : "Terms changed.",
     refresh: ["listPlans", "getMarketplaceEntry", "listMarketplace"],
   });
-  const { begun, replaces, notice } = useBegun(plan, put.isRunning);
+  const { begun, key, form, replaces, noteSaved, notice } = useBegun(plan, put.isRunning);
   return (
     <Stack>
       {notice}
-      <Terms key={begun?.revision} {...props} plan={begun} replaces={replaces} put={put} />
+      <Terms
+        key={key}
+        form={form}
+        {...props}
+        plan={begun}
+        replaces={replaces}
+        put={put}
+        onSaved={noteSaved}
+      />
     </Stack>
   );
 }
 
 interface TermsProps extends PutPlanFormProps {
+  readonly form: RefObject<FormHandle | null>;
   /** The revision that is replaced; 0: none. */
   readonly replaces: number;
   readonly put: Change<"putPlan">;
+  readonly onSaved: (as: Plan) => void;
 }
 
-function Terms({ serviceKey: key, plan, replaces, put, close }: TermsProps) {
+function Terms({ form, serviceKey: key, plan, replaces, put, onSaved, close }: TermsProps) {
   return (
-    <SchemaBackedForm<PutPlan & { readonly planId: string }>
+    <SchemaBackedForm<PutPlan & { readonly planId: string }, Plan>
+      handle={form}
       schema={FORM}
-      initial={toFields(plan)}
-      prepare={toTerms}
+      initial={toTerms(plan)}
+      prepare={(values) => ({ limits: {}, ...withoutEmpty(values) })}
       submitLabel={plan === null ? "Create" : "Change"}
       submit={({ planId, ...body }) =>
         put.run({ params: { key, planId }, body: { ...body, revision: replaces } })
       }
-      onDone={close}
+      toSaved={toTerms}
+      onDone={(_sent, saved) => {
+        // Where more was entered meanwhile, the user may stay.
+        onSaved(saved);
+        close();
+      }}
       onCancel={close}
     >
       <TextField name="name" label="Name" isRequired hasFocus />
@@ -72,10 +90,10 @@ function Terms({ serviceKey: key, plan, replaces, put, close }: TermsProps) {
         <TextField name="perCpuSecond" label="Price per CPU-second" placeholder="0" />
         <ChoiceField name="unit" label="Quotas count" options={UNITS} />
         <NumberField name="included" label="Included per month" min={0} />
-        <NumberField name="perMonth" label="At most per month" min={1} />
-        <NumberField name="perMinute" label="Starts per minute" min={1} />
-        <NumberField name="concurrent" label="Executions at one time" min={1} />
-        <NumberField name="applications" label="Applications of an organisation" min={1} />
+        <NumberField name="limits.perMonth" label="At most per month" min={1} />
+        <NumberField name="limits.perMinute" label="Starts per minute" min={1} />
+        <NumberField name="limits.concurrent" label="Executions at one time" min={1} />
+        <NumberField name="limits.applications" label="Applications of an organisation" min={1} />
       </SimpleGrid>
       <Group c="dimmed" fz="sm">
         {plan === null
@@ -91,10 +109,8 @@ const UNITS = [
   { value: "cpu-second", label: "CPU-seconds" },
 ];
 
-const LIMITS = ["perMonth", "perMinute", "concurrent", "applications"] as const;
-
 /** A new plan has its unit alone; a limit or currency that is null is an empty field. */
-function toFields(plan: Plan | null): FormValues {
+function toTerms(plan: Plan | null): FormValues {
   if (plan === null) return { ...EMPTY, unit: "execution" };
   const {
     id: planId,
@@ -106,9 +122,9 @@ function toFields(plan: Plan | null): FormValues {
     perCpuSecond,
     unit,
     included,
+    limits,
   } = plan;
-  const limits = LIMITS.map((limit) => [limit, plan.limits[limit] ?? ""] as const);
-  return {
+  return toFields({
     planId,
     name,
     description,
@@ -117,18 +133,17 @@ function toFields(plan: Plan | null): FormValues {
     perCpuSecond,
     unit,
     included,
-    currency: currency ?? "",
-    ...Object.fromEntries(limits),
-  };
+    currency,
+    limits,
+  });
 }
 
-const EMPTY = Object.fromEntries([...Object.keys(FORM.properties), ...LIMITS].map((name) => [name, ""]));
+/** Limits are a part of the body: what is wrong with one is told at its field only if the field is within it, too. */
+const EMPTY: FormValues = {
+  ...toEmpty(FORM),
+  limits: toEmpty(FORM.properties.limits),
+};
 
-function toTerms(values: FormValues): FormValues {
-  const given = toBody(values);
-  const limits = Object.fromEntries(
-    LIMITS.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
-  );
-  const terms = Object.entries(given).filter(([name]) => !LIMITS.some((limit) => limit === name));
-  return { ...Object.fromEntries(terms), limits };
+function toEmpty({ properties }: { readonly properties: object }): FormValues {
+  return Object.fromEntries(Object.keys(properties).map((name) => [name, ""]));
 }

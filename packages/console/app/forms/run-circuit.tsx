@@ -94,7 +94,6 @@ function Fields({ backend }: { readonly backend: Backend }) {
             label="Costs at most"
             description="Refused if it may cost more"
             suffix={` ${backend.price.currency}`}
-            isDecimal
             min={0}
           />
         )}

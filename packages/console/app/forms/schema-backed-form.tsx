@@ -1,14 +1,17 @@
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { Alert, Anchor, Button, Group, Stack, Text } from "@mantine/core";
 import { createFormContext } from "@mantine/form";
 import { useBlocker } from "@tanstack/react-router";
-import { useRef, useState } from "react";
-import type { FormEvent, ReactNode } from "react";
+import { useEffect, useImperativeHandle, useRef, useState } from "react";
+import type { FormEvent, ReactNode, Ref, RefObject } from "react";
+import { flushSync } from "react-dom";
 import type { TSchema } from "typebox";
 import { explainError } from "../api/explain-error.ts";
 import type { ExplainedError } from "../api/explain-error.ts";
+import type { FormHandle } from "../ui/changed-meanwhile.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { noteUnsaved } from "../ui/unsaved.ts";
 import { createKey } from "../util/keys.ts";
-import { findErrors, listFieldNames, sortByField, toBody } from "./form-values.ts";
+import { areSame, findErrors, listFieldNames, listSaved, sortByField, toBody } from "./form-values.ts";
 import type { FormValues } from "./form-values.ts";
 
 const [FormProvider, useContext, useForm] = createFormContext<FormValues>();
@@ -16,25 +19,29 @@ const [FormProvider, useContext, useForm] = createFormContext<FormValues>();
 /** The form around a field. */
 export const useFormContext = useContext;
 
-interface SchemaBackedFormProps<Body> {
+interface SchemaBackedFormProps<Body, Answer = unknown> {
   /** Schema of the operation's body: what the server checks is checked before it is sent. */
   readonly schema: TSchema;
   readonly initial: FormValues;
   /** Makes the body of what the fields hold, e.g. numbers of choices; default: as they are, without the empty ones. */
   readonly prepare?: (values: FormValues) => FormValues;
-  /** What the schema cannot know, such as a name that is taken: what is wrong, by the name of the field. */
+  /** What the schema cannot know, such as a name that is taken, or says less well: what is wrong, by the name of the field. */
   readonly check?: (body: Body) => Readonly<Record<string, string>>;
   /** On the button. */
   readonly submitLabel: string;
   /** Sends it. The key is that of this form: where the operation takes one, sending twice does it once. */
-  readonly submit: (body: Body, idempotencyKey: string) => Promise<unknown>;
-  /** Called when it was accepted. */
-  readonly onDone?: () => void;
+  readonly submit: (body: Body, idempotencyKey: string) => Promise<Answer>;
+  /** Of a form that stays: what the fields hold of what was saved, but those whose values were entered since it was sent. Default: what was sent. */
+  readonly toSaved?: (answer: Answer) => FormValues;
+  /** Called when it was accepted, with what the fields held when it was sent. */
+  readonly onDone?: (sent: FormValues, answer: Answer) => void;
   readonly onCancel?: () => void;
   /** Gets what the fields hold whenever it changes, and keeps it: then nothing is asked before the page is left. */
   readonly keep?: (values: FormValues) => void;
   /** What was kept; default: `initial`. */
   readonly kept?: FormValues | null;
+  /** Gets what the form says of itself. */
+  readonly handle?: Ref<FormHandle>;
   /** Fields of fields.tsx. */
   readonly children: ReactNode;
 }
@@ -43,22 +50,23 @@ interface SchemaBackedFormProps<Body> {
  * The one form: checks by the operation's schema, sends once, shows refusals at their fields and anything else above the buttons, and asks
  * before unsaved input is left.
  */
-export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
-  const { schema, initial, prepare = toBody, check, submitLabel, submit, onDone, keep, children } = props;
-  const form = useKeptForm(props);
+export function SchemaBackedForm<Body, Answer = unknown>(props: SchemaBackedFormProps<Body, Answer>) {
+  const { schema, initial, prepare = toBody, check, submitLabel, submit, keep, children } = props;
   const element = useRef<HTMLFormElement>(null);
+  const { form, showSaved } = useKeptForm(props, element);
   const [key] = useState(createKey);
   const [failure, setFailure] = useState<ExplainedError | null>(null);
   const [isSending, setIsSending] = useState(false);
   // What was sent is not lost: who is told that it was accepted may leave at once.
-  const wasSent = useRef(false);
+  const onItsWay = useRef<FormValues | null>(null);
+  const isEntered = () => !areSame(form.getValues(), onItsWay.current ?? form.getInitialValues());
+  useImperativeHandle(props.handle, () => ({ isEntered }));
   const show = (errors: Readonly<Record<string, string>>, explained: ExplainedError | null) => {
     const { "": rest, ...fields } = errors;
     form.setErrors(fields);
     setFailure(toShown(rest, explained));
     const [name] = Object.keys(fields);
-    if (name !== undefined)
-      element.current?.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)?.focus();
+    focusField(element.current, name);
   };
   const send = async (event: FormEvent) => {
     event.preventDefault();
@@ -66,21 +74,22 @@ export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
     const names = new Set(listFieldNames(initial));
     const sent = form.getValues();
     const body = prepare(sent);
-    const errors = { ...check?.(body as Body), ...sortByField(findErrors(schema, body), names) };
+    const errors = { ...sortByField(findErrors(schema, body), names), ...check?.(body as Body) };
     if (Object.keys(errors).length > 0) return show(errors, null);
     show({}, null);
     setIsSending(true);
-    wasSent.current = true;
+    onItsWay.current = sent;
     try {
-      await submit(body as Body, key);
-      // Of a form that stays, what is entered from now on is not saved yet.
-      form.resetDirty(sent);
-      onDone?.();
+      const answer = await submit(body as Body, key);
+      const saved = props.toSaved?.(answer) ?? sent;
+      showSaved(sent, saved);
+      onItsWay.current = saved;
+      props.onDone?.(sent, answer);
     } catch (error) {
       const explained = explainError(error);
       show(sortByField(explained.fields, names), explained);
     } finally {
-      wasSent.current = false;
+      onItsWay.current = null;
       setIsSending(false);
     }
   };
@@ -93,19 +102,41 @@ export function SchemaBackedForm<Body>(props: SchemaBackedFormProps<Body>) {
           <Buttons submitLabel={submitLabel} isSending={isSending} onCancel={props.onCancel} />
         </Stack>
       </form>
-      {keep === undefined && <UnsavedInput isDirty={() => !wasSent.current && form.isDirty()} />}
+      {keep === undefined && <UnsavedInput isDirty={isEntered} />}
     </FormProvider>
   );
 }
 
+/** To the field of that name; undefined: nowhere. */
+function focusField(element: HTMLFormElement | null, name: string | undefined): void {
+  if (name !== undefined) element?.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)?.focus();
+}
+
 type Kept = Pick<SchemaBackedFormProps<never>, "initial" | "keep" | "kept">;
 
-function useKeptForm({ initial, keep, kept }: Kept): ReturnType<typeof useForm> {
-  return useForm({
+function useKeptForm({ initial, keep, kept }: Kept, element: RefObject<HTMLFormElement | null>) {
+  const isShowing = useRef(false);
+  const form = useForm({
     mode: "uncontrolled",
     initialValues: kept ?? initial,
-    ...(keep === undefined ? {} : { onValuesChange: keep }),
+    onValuesChange: (values) => {
+      if (!isShowing.current) keep?.(values);
+    },
   });
+  /** What was entered since it was sent stays, and is not saved yet. */
+  const showSaved = (sent: FormValues, saved: FormValues) => {
+    const focused = document.activeElement?.getAttribute("name") ?? undefined;
+    const changes = listSaved(form.getValues(), sent, saved);
+    isShowing.current = true;
+    // A field that is given a value is another one from then on.
+    flushSync(() => {
+      for (const [name, value] of changes) form.setFieldValue(name, value);
+    });
+    isShowing.current = false;
+    form.resetDirty(saved);
+    if (changes.some(([name]) => name === focused)) focusField(element.current, focused);
+  };
+  return { form, showSaved };
 }
 
 interface ButtonsProps {
@@ -145,6 +176,7 @@ function FormFailure({ failure }: { readonly failure: ExplainedError }) {
     <Alert color="red" variant="light" title={title} role="alert">
       <Text fz="sm" c="var(--mantine-color-text)">
         {detail}
+        {code === "UNAUTHENTICATED" && <SignInElsewhere />}
       </Text>
       <Text fz="sm" className="mono" c="dimmed">
         {[code, requestId].filter((id) => id !== undefined).join(" · ")}
@@ -153,8 +185,22 @@ function FormFailure({ failure }: { readonly failure: ExplainedError }) {
   );
 }
 
+/** In another tab: what is entered here stays. */
+function SignInElsewhere() {
+  return (
+    <>
+      {" "}
+      <Anchor href="/sign-in" target="_blank" rel="noreferrer" inherit underline="always">
+        Sign in in another tab
+      </Anchor>{" "}
+      and send this once more.
+    </>
+  );
+}
+
 /** Asks before the page is left; the browser asks before the tab is closed. */
 function UnsavedInput({ isDirty }: { readonly isDirty: () => boolean }) {
+  useEffect(() => noteUnsaved(isDirty));
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: () => isDirty(),
     enableBeforeUnload: isDirty,

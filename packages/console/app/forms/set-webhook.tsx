@@ -1,9 +1,11 @@
+import { useState } from "react";
 import { WEBHOOK_EVENTS, WEBHOOKS_API } from "@platform/contract/platform-api/webhooks";
 import type { Webhook } from "@platform/contract/platform-api/webhooks";
-import type { AnswerOf, BodyOf } from "../api/client.ts";
+import type { AnswerOf, BodyOf, FieldsOf } from "../api/client.ts";
 import { useChange } from "../api/queries.ts";
 import { ChoicesField, TextField } from "./fields.tsx";
 import { SchemaBackedForm } from "./schema-backed-form.tsx";
+import { useSendChanged } from "./use-send-changed.ts";
 
 const EVENTS = WEBHOOK_EVENTS.map((value) => ({ value, label: value.replace("execution.", "") }));
 
@@ -49,14 +51,21 @@ interface ChangeWebhookProps {
 }
 
 /** Another URL or other events; messages that wait go to the new URL. */
-export function ChangeWebhook({ applicationId, webhook: { id, url, events }, close }: ChangeWebhookProps) {
+export function ChangeWebhook({ applicationId, webhook, close }: ChangeWebhookProps) {
+  const { id, url } = webhook;
+  const [begun] = useState(() => ({ ...(url === null ? {} : { url }), events: [...webhook.events] }));
+  const sendChanged = useSendChanged(begun);
   const change = useChange("putWebhook", { done: "Changed.", refresh: ["listWebhooks"] });
   return (
-    <SchemaBackedForm<BodyOf<"putWebhook">>
+    <SchemaBackedForm<FieldsOf<"putWebhook">>
       schema={WEBHOOKS_API.putWebhook.body}
-      initial={url === null ? { events: [...events] } : { url, events: [...events] }}
+      initial={begun}
       submitLabel="Change"
-      submit={(body) => change.run({ params: { id: applicationId, webhookId: id }, body })}
+      submit={(body) =>
+        sendChanged(body, (changed) =>
+          change.run({ params: { id: applicationId, webhookId: id }, body: changed }),
+        )
+      }
       onDone={close}
       onCancel={close}
     >

@@ -1,13 +1,15 @@
 import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { useChange } from "../api/queries.ts";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
+import type { Service } from "@platform/contract/platform-api/services";
+import type { PlatformApi } from "../api/client.ts";
 import { useOrganisation, useScope } from "../api/scope.tsx";
 import { Can } from "../ui/can.tsx";
 import { useOnePress } from "../ui/use-one-press.ts";
+import { useUpload } from "./use-upload.ts";
 
 const NAME = "sample";
-/** Services of this name and a number that are looked at. */
-const MOST = 100;
+const DESCRIPTION = "Adds up numbers: a sample to begin with";
 
 /** The project that `platform init` writes becomes a service by one press. */
 export function StartWithSample() {
@@ -29,19 +31,33 @@ export function StartWithSample() {
 
 function useCreate() {
   const { api } = useScope();
-  const createService = useChange("createService", { refresh: ["listServices"] });
-  const createVersion = useChange("createVersion", { refresh: ["listVersions", "listBuilds", "getService"] });
+  const { asService, toService } = useUpload();
   return async () => {
-    const { items } = await api.listServices({ query: { q: NAME, limit: MOST } });
-    const name = findFreeName(new Set(items.map((service) => service.name)));
+    const { items } = await api.listServices({ query: { q: NAME, limit: MAX_PAGE_SIZE } });
+    const begun = await findBegun(api, items);
+    const name = begun?.name ?? findFreeName(new Set(items.map((service) => service.name)));
     const { packSample } = await import("../util/pack-sample.ts");
-    const body = await packSample(name);
-    const { key } = await createService.run({
-      body: { name, description: "Adds up numbers: a sample to begin with" },
-    });
-    const { version } = await createVersion.run({ params: { key }, query: { bump: "patch" }, body });
-    return { key, version };
+    const upload = { body: await packSample(name), bump: "patch" } as const;
+    return begun === undefined
+      ? await asService({ name, description: DESCRIPTION }, upload)
+      : await toService(begun.key, upload);
   };
+}
+
+/** One whose project could not be sent before. One whose versions are retired, or that is being built, is another. */
+async function findBegun(api: PlatformApi, services: readonly Service[]): Promise<Service | undefined> {
+  const found = services.find(
+    ({ name, description, latestVersion }) =>
+      isSample(name) && description === DESCRIPTION && latestVersion === null,
+  );
+  if (found === undefined) return undefined;
+  const request = { params: { key: found.key }, query: { limit: 1 } };
+  const [versions, builds] = await Promise.all([api.listVersions(request), api.listBuilds(request)]);
+  return versions.items.length === 0 && builds.items.length === 0 ? found : undefined;
+}
+
+function isSample(name: string): boolean {
+  return name === NAME || (name.startsWith(`${NAME}-`) && /^\d+$/u.test(name.slice(NAME.length + 1)));
 }
 
 /** "sample", "sample-2", "sample-3". */

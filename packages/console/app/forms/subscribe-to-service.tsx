@@ -98,6 +98,7 @@ function ChooseApplication({ entry, plan, onSubscribed, close }: ChooseApplicati
   const { items: applications, error, retry } = useChoices("listApplications");
   const [created, setCreated] = useState<string | null>(null);
   const [isNew, setIsNew] = useState(false);
+  const subscribed = new Set(entry.subscriptions.map(({ applicationId }) => applicationId));
   if (error !== null) return <Failure error={error} retry={retry} />;
   if (applications === undefined) return <Text c="dimmed">Loading the applications.</Text>;
   if (isNew || applications.length === 0)
@@ -116,7 +117,8 @@ function ChooseApplication({ entry, plan, onSubscribed, close }: ChooseApplicati
       entry={entry}
       plan={plan}
       applications={applications}
-      first={created ?? applications[0]?.id}
+      first={created ?? (applications.find(({ id }) => !subscribed.has(id)) ?? applications[0])?.id}
+      subscribed={subscribed}
       onNew={() => setIsNew(true)}
       onSubscribed={onSubscribed}
       close={close}
@@ -126,6 +128,8 @@ function ChooseApplication({ entry, plan, onSubscribed, close }: ChooseApplicati
 
 interface SubscribeFormProps extends ChooseApplicationProps {
   readonly applications: readonly { readonly id: string; readonly name: string }[];
+  /** Identifiers of those that have a subscription already. */
+  readonly subscribed: ReadonlySet<string>;
   /** The application that is chosen at first. */
   readonly first: string | undefined;
   readonly onNew: () => void;
@@ -135,7 +139,7 @@ interface SubscribeFormProps extends ChooseApplicationProps {
 const NEWEST = "newest";
 
 function SubscribeForm(props: SubscribeFormProps) {
-  const { entry, plan, applications, first, onNew, onSubscribed, close } = props;
+  const { entry, plan, applications, subscribed, first, onNew, onSubscribed, close } = props;
   const subscribe = useChange("createSubscription", {
     done: "Subscribed.",
     refresh: ["listSubscriptions", "getMarketplaceEntry"],
@@ -158,7 +162,10 @@ function SubscribeForm(props: SubscribeFormProps) {
         name="applicationId"
         label="Application"
         description="Its access keys may call the service."
-        options={applications.map(({ id, name }) => ({ value: id, label: name }))}
+        options={applications.map(({ id, name }) => ({
+          value: id,
+          label: subscribed.has(id) ? `${name} (subscribed)` : name,
+        }))}
         hasFocus
       />
       <Group>

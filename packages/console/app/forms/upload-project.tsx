@@ -1,7 +1,8 @@
-import { Alert, Button, Group, List, Select, Stack } from "@mantine/core";
+import { Alert, Button, Group, List, Select, Stack, Text } from "@mantine/core";
 import { useRef, useState } from "react";
-import type { RequestOf } from "../api/client.ts";
-import { q, useChange, useFetched } from "../api/queries.ts";
+import type { Service } from "@platform/contract/platform-api/services";
+import { isNotFound } from "../api/explain-error.ts";
+import { q, useFetched } from "../api/queries.ts";
 import { useScope } from "../api/scope.tsx";
 import { Can } from "../ui/can.tsx";
 import { DropZone } from "../ui/drop-zone.tsx";
@@ -10,8 +11,8 @@ import { Failure } from "../ui/failure.tsx";
 import { notifyDone } from "../ui/notify.ts";
 import type { ProjectFacts } from "../util/read-project.ts";
 import { formatBytes, formatCount } from "../util/units.ts";
-
-type Bump = NonNullable<NonNullable<RequestOf<"createVersion">["query"]>["bump"]>;
+import { useUpload } from "./use-upload.ts";
+import type { Bump } from "./use-upload.ts";
 
 interface Chosen {
   readonly archive: Uint8Array<ArrayBuffer>;
@@ -20,7 +21,7 @@ interface Chosen {
 
 interface UploadProjectProps {
   /** The service that gets a version; absent: the one that the project names, which is created where there is none. */
-  readonly service?: { readonly key: string; readonly name: string };
+  readonly service?: Pick<Service, "key" | "name" | "latestVersion">;
   readonly onUploaded: (service: { readonly key: string }, version: string) => void;
 }
 
@@ -32,7 +33,7 @@ export function UploadProject({ service, onUploaded }: UploadProjectProps) {
   // Before the first request as well, so that pressing twice sends once.
   const [isSending, setIsSending] = useState(false);
   const [bump, setBump] = useState<Bump>("patch");
-  const upload = useUpload(service);
+  const upload = useProjectUpload(service);
   const most = useFetched(q("getConfiguration", {})).data?.limits.archiveBytes;
   const reading = useRef<File | undefined>(undefined);
   const choose = (file: File | undefined) => {
@@ -73,7 +74,7 @@ export function UploadProject({ service, onUploaded }: UploadProjectProps) {
         <>
           <ProjectSummary facts={chosen.facts} expected={service?.name} />
           <Group align="flex-end" justify="space-between">
-            <ChooseBump isOfExisting={service !== undefined} bump={bump} choose={setBump} />
+            <ChooseBump service={service} name={chosen.facts.name} bump={bump} choose={setBump} />
             <Can op="createVersion">
               <Button loading={isSending} onClick={send}>
                 Upload {formatBytes(chosen.archive.byteLength)}
@@ -87,20 +88,33 @@ export function UploadProject({ service, onUploaded }: UploadProjectProps) {
 }
 
 interface ChooseBumpProps {
-  /** False: there may be no service yet. */
-  readonly isOfExisting: boolean;
+  readonly service: UploadProjectProps["service"];
+  /** Of the project. */
+  readonly name: string;
   readonly bump: Bump;
   readonly choose: (bump: Bump) => void;
 }
 
-function ChooseBump({ isOfExisting, bump, choose }: ChooseBumpProps) {
+/** What the number of the version will be: there is a choice only where there is a service, or may be one. */
+function ChooseBump({ service, name, bump, choose }: ChooseBumpProps) {
+  const isAsked = service === undefined;
+  const { data, error } = useFetched(q("listServices", { query: { name } }), { isActive: isAsked });
+  // Keeps its side of the line until it is known.
+  if (isAsked && data === undefined && error === null) return <div />;
+  if (isAsked && data?.items.length === 0)
+    return (
+      <Text c="dimmed" py={6}>
+        It becomes version 1.0.0 of a new service.
+      </Text>
+    );
+  const { latestVersion = null } = service ?? data?.items[0] ?? {};
   return (
     <Select
       label="Raise the version's number by"
       description={
-        isOfExisting
-          ? "Major: callers have to change what they send"
-          : "Of a service that exists; a new one begins with 1.0.0"
+        latestVersion === null
+          ? "From its second version on; the first one is 1.0.0"
+          : "Major: callers have to change what they send"
       }
       data={["patch", "minor", "major"]}
       value={bump}
@@ -119,22 +133,21 @@ async function read(file: File, most: number | undefined): Promise<Chosen> {
   return { archive, facts: await readProject(archive) };
 }
 
-function useUpload(service: UploadProjectProps["service"]) {
+function useProjectUpload(service: UploadProjectProps["service"]) {
   const { api } = useScope();
-  const createService = useChange("createService", { refresh: ["listServices"] });
-  const createVersion = useChange("createVersion", { refresh: ["listVersions", "listBuilds", "getService"] });
-  const find = async ({ name, description }: ProjectFacts) => {
-    const { items } = await api.listServices({ query: { name } });
-    return items[0] ?? (await createService.run({ body: { name, description } }));
-  };
+  const { toService, asService } = useUpload();
   return {
-    run: async ({ archive, facts }: Chosen, bump: Bump) => {
-      const { key } = service ?? (await find(facts));
-      const { version, terminal } = await createVersion.run({
-        params: { key },
-        query: { bump },
-        body: archive,
-      });
+    run: async ({ archive, facts: { name, description } }: Chosen, bump: Bump) => {
+      const found = service ?? (await api.listServices({ query: { name } })).items[0];
+      const upload = { body: archive, bump };
+      const begin = () => asService({ name, description }, upload);
+      const { key, version, terminal } = await (found === undefined
+        ? begin()
+        : toService(found.key, upload).catch((error: unknown) => {
+            // Found by its name, and removed since: by who has made it for an upload that was refused.
+            if (service === undefined && isNotFound(error)) return begin();
+            throw error;
+          }));
       // A build that has just begun has not ended: this one was there before.
       if (terminal) notifyDone(`Nothing has changed: version ${version} has this content.`);
       return { key, version };

@@ -1,5 +1,6 @@
 import { Button, Group } from "@mantine/core";
 import { useState } from "react";
+import { MAX_INPUT_BYTES } from "@platform/contract/limits";
 import { toLocalCurl, toLocalPython } from "@platform/contract/snippets/local";
 import type { LocalTry } from "@platform/contract/local-try";
 import { explainError } from "../api/explain-error.ts";
@@ -16,9 +17,6 @@ import { RunPanel } from "./run-panel.tsx";
 import { TypeHints } from "./type-hints.tsx";
 import { useRun } from "./use-run.ts";
 
-/** Largest `data` and `params` by value, as on a platform. */
-const INPUT_BYTES = 1_048_576;
-
 const STILL_RUNS = "The last one still runs: wait for its end, or cancel it.";
 
 interface WorkbenchProps {
@@ -32,7 +30,7 @@ export function Workbench({ api, project }: WorkbenchProps) {
   const schema = useLastSchema(project);
   const [unfinished, keepUnfinished] = useState<Unfinished>(new Map());
   const { run, isStarting, isRunning, refusal, start, cancel, forgetRefusal } = useRun(api, project.version);
-  const fault = findBodyFault(text, INPUT_BYTES);
+  const fault = findBodyFault(text, MAX_INPUT_BYTES);
   const errors = refusal === null ? [] : explainError(refusal).fields;
   const held = explainHeld(fault, unfinished) ?? (isRunning ? STILL_RUNS : null);
   const change = (next: string) => {

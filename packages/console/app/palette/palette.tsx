@@ -2,6 +2,7 @@ import { Modal } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useEffect, useId, useRef, useState } from "react";
 import type { KeyboardEvent } from "react";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { createScope, ScopeProvider, useScope } from "../api/scope.tsx";
 import type { Organisation } from "../api/scope.tsx";
 import { findCommands } from "./find-commands.ts";
@@ -85,7 +86,7 @@ function Finder({ choose }: { readonly choose: (command: Command) => void }) {
           {...(commands.length === 0 ? {} : { "aria-activedescendant": idOf(current) })}
           placeholder="Name, execution id or code"
           value={query}
-          maxLength={100}
+          maxLength={SEARCH_LIMITS.execution}
           autoComplete="off"
           spellCheck={false}
           onChange={({ currentTarget }) => {

@@ -1,6 +1,7 @@
 import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import type { UseNavigateResult } from "@tanstack/react-router";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { q, useFetched } from "../api/queries.ts";
 import type { AnswerOf, ItemOf, OperationId } from "../api/client.ts";
 import { useOrganisation } from "../api/scope.tsx";
@@ -13,8 +14,6 @@ const PAUSE_MS = 250;
 const FEWEST = 2;
 /** Of each kind. */
 const MOST = 5;
-/** The longest name of a service; longer texts are in none of them. */
-const LONGEST_NAME = 63;
 
 /** What the platform knows by this name. */
 interface Found {
@@ -26,7 +25,8 @@ interface Found {
 export function useFound(query: string): Found {
   const { slug } = useOrganisation();
   const navigate = useNavigate();
-  const wanted = query.trim().slice(0, LONGEST_NAME);
+  // Of all that is asked, this takes the shortest text.
+  const wanted = query.trim().slice(0, SEARCH_LIMITS.service);
   const [text] = useDebouncedValue(wanted, PAUSE_MS);
   const { isPending, ...lists } = useLists(text, isSearched(text));
   if (!isSearched(wanted)) return { commands: [], isSearching: false };

@@ -1,18 +1,17 @@
+import { LAST_PAGE, SEARCH_LIMITS } from "@platform/contract/search-limits";
 import type { RequestOf } from "../api/client.ts";
 import { toCommandLine } from "../util/command-line.ts";
-import { oneOf, search, text, time, whole } from "../util/url-state.ts";
+import { exact, oneOf, search, text, time, whole } from "../util/url-state.ts";
 
 /** Jobs of a page of the list. */
 const PAGE_SIZE = 25;
-/** The highest number of a page that the platform takes. */
-const LAST_PAGE = 10_000;
 
 /** The filter of quantum jobs as it stands in the URL; `page` from 1. */
 export const quantumJobsSearch = search({
-  backend: text(),
+  backend: text(SEARCH_LIMITS.backend),
   status: oneOf("PENDING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED", "ABORTED"),
-  tag: text(),
-  name: text(),
+  tag: exact(SEARCH_LIMITS.quantumJobTag),
+  name: text(SEARCH_LIMITS.quantumJob),
   after: time(),
   before: time(),
   page: whole(LAST_PAGE),
@@ -24,18 +23,15 @@ export type QuantumJobsSearch = ReturnType<typeof quantumJobsSearch>;
 /** The filter as the platform takes it. */
 type QuantumJobsQuery = NonNullable<RequestOf<"listQuantumJobs">["query"]>;
 
-/** The longest that the platform takes, of each. */
-const LONGEST = { backend: 63, tag: 64, name: 200 } as const;
-
-/** What the platform would refuse is cut: a broken link shows nothing, and no error. */
+/** As the platform takes it. */
 export function toQuery({ page = 1, ...given }: QuantumJobsSearch): QuantumJobsQuery {
   const query = {
     page: Math.max(0, page - 1),
     size: PAGE_SIZE,
-    backendId: given.backend?.slice(0, LONGEST.backend),
+    backendId: given.backend,
     status: given.status,
-    tag: given.tag === undefined ? undefined : [given.tag.slice(0, LONGEST.tag)],
-    name: given.name?.slice(0, LONGEST.name),
+    tag: given.tag === undefined ? undefined : [given.tag],
+    name: given.name,
     createdAfter: given.after,
     createdBefore: given.before,
   };
@@ -59,6 +55,9 @@ export function toCommand(query: QuantumJobsQuery): string {
 
 /** Which page of the list of sessions is wanted, from 1, and whether one is to be opened. */
 export const sessionsSearch = search({ new: oneOf("session"), page: whole(LAST_PAGE) });
+
+/** Which page of the jobs of a session is wanted, from 1. */
+export const sessionSearch = search({ page: whole(LAST_PAGE) });
 
 /** The list of sessions as the platform takes it. */
 export function toSessionsQuery({ page = 1 }: ReturnType<typeof sessionsSearch>) {

@@ -149,3 +149,11 @@ test("a small text that unpacks to more than the page may hold is not unpacked",
   );
   expect(counted).toEqual({ outcomes: null, why: expect.stringContaining("too many shots") as unknown });
 });
+
+test("what several registers unpack to is bounded together", async () => {
+  // 16,000 shots of 20,000 bits: 40 MB.
+  const samples = await pack(new Uint8Array(16_000 * 2_500));
+  const one = { name: "c", bits: 20_000, shape: [], samples };
+  const counted = await countOutcomes(readCircuit({ pubs: [{ registers: [one, one] }] }), 0);
+  expect(counted).toEqual({ outcomes: null, why: expect.stringContaining("too many shots") as unknown });
+});

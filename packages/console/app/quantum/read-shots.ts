@@ -6,7 +6,7 @@ import type { MeasuredCircuit, Outcome, Register } from "./read-result.ts";
  * and those of several sets of parameters stand behind each other.
  */
 
-/** Bytes of a register that are unpacked: more are a file of the user. */
+/** Bytes of all registers of a circuit that are unpacked: more are a file of the user, and a megabyte of a result can hold seven hundred. */
 const MOST_BYTES = 64 * 1_048_576;
 /** Shots of one set that are counted here. */
 const MOST_SHOTS = 2_000_000;
@@ -79,10 +79,12 @@ interface Shots {
 /** A text: why they cannot be read. */
 async function readShots({ registers, sets }: MeasuredCircuit, set: number): Promise<Shots | string> {
   const parts: { readonly bits: number; readonly width: number; readonly rows: Uint8Array }[] = [];
+  let room = MOST_BYTES;
   for (const register of registers ?? []) {
     const width = Math.ceil(register.bits / 8);
-    const bytes = await unpack(register);
+    const bytes = await unpack(register, room);
     if (typeof bytes === "string") return bytes;
+    room -= bytes.length;
     const each = bytes.length / sets;
     if (each % width !== 0) return UNREADABLE;
     parts.push({ bits: register.bits, width, rows: bytes.subarray(set * each, (set + 1) * each) });
@@ -113,7 +115,7 @@ function toBits(key: string, bits: number): string {
   return word.slice(word.length - bits);
 }
 
-async function unpack({ samples }: Register): Promise<Uint8Array | string> {
+async function unpack({ samples }: Register, room: number): Promise<Uint8Array | string> {
   try {
     const packed = Uint8Array.from(atob(samples), (character) => character.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -123,7 +125,7 @@ async function unpack({ samples }: Register): Promise<Uint8Array | string> {
       const { done, value } = await reader.read();
       if (done) break;
       size += value.length;
-      if (size > MOST_BYTES) {
+      if (size > room) {
         await reader.cancel();
         return TOO_MANY;
       }

@@ -1,4 +1,5 @@
 import { createRoute, notFound } from "@tanstack/react-router";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import { load, pages, q, toQueryOptions } from "../api/queries.ts";
 import type { Scope } from "../api/scope.tsx";
 import { oneOf, search, text } from "../util/url-state.ts";
@@ -23,7 +24,7 @@ const applications = createRoute({
   loader: ({ context: { load } }) =>
     Promise.all([
       load(pages("listApplications", {})),
-      load(q("listSubscriptions", { query: { limit: 100 } })),
+      load(q("listSubscriptions", { query: { limit: MAX_PAGE_SIZE } })),
     ]),
   component: lazyPage(() => import("../pages/applications/applications-page.tsx"), "ApplicationsPage"),
 });

@@ -1,5 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { pages, q } from "../api/queries.ts";
+import { toFileFilter } from "../pages/data-pools/filter.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
@@ -10,6 +12,7 @@ const dataPoolSearch = search({
   new: oneOf("grant", "share"),
   edit: oneOf("pool"),
   rename: text(),
+  q: text(SEARCH_LIMITS.poolFile),
 });
 
 const dataPools = createRoute({
@@ -24,10 +27,11 @@ const dataPool = createRoute({
   getParentRoute: () => organisation,
   path: "data-pools/$id",
   validateSearch: dataPoolSearch,
-  loader: ({ context: { load }, params: { id } }) =>
+  loaderDeps: ({ search: { q: words } }) => toFileFilter(words),
+  loader: ({ context: { load }, deps: query, params: { id } }) =>
     Promise.all([
       load(q("getDataPool", { params: { id } })),
-      load(pages("listPoolFiles", { params: { id } })),
+      load(pages("listPoolFiles", { params: { id }, query })),
       load(pages("listPoolGrants", { params: { id } })),
       load(pages("listPoolShares", { params: { id } })),
     ]),

@@ -6,7 +6,7 @@ import { createScope } from "../api/scope.tsx";
 import { findMe } from "../api/session.ts";
 import { LonelyRouteFailure } from "../shell/failures.tsx";
 import { toOwnPath } from "../util/own-path.ts";
-import { search, text } from "../util/url-state.ts";
+import { address, search } from "../util/url-state.ts";
 import { lazyPage } from "./lazy-page.ts";
 import { root, signedIn } from "./root.ts";
 
@@ -16,7 +16,7 @@ import { root, signedIn } from "./root.ts";
  */
 const FORGOTTEN = { gcTime: 0, errorComponent: LonelyRouteFailure } as const;
 
-const signUpSearch = search({ next: text() });
+const signUpSearch = search({ next: address() });
 
 function loadConfiguration(queries: QueryClient): Promise<void> {
   return load(createScope(queries), q("getConfiguration", {}));

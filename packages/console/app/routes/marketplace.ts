@@ -1,13 +1,14 @@
 import { createRoute } from "@tanstack/react-router";
 import { MARKETPLACE_SORTS } from "@platform/contract/platform-api/marketplace-sorts";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { pages, q } from "../api/queries.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
 const marketplaceSearch = search({
-  q: text(),
-  tag: text(),
+  q: text(SEARCH_LIMITS.marketplace),
+  tag: text(SEARCH_LIMITS.marketplaceTag),
   price: oneOf("free"),
   sort: oneOf(...MARKETPLACE_SORTS),
 });

@@ -1,4 +1,5 @@
 import { createRoute } from "@tanstack/react-router";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { mayCall } from "../api/access.ts";
 import { pages, q } from "../api/queries.ts";
 import { toSeriesQuery } from "../util/series-query.ts";
@@ -7,8 +8,11 @@ import { lazyPage } from "./lazy-page.ts";
 import { signedIn } from "./root.ts";
 
 const activitySearch = search({ span: oneOf("day", "week") });
-const usersSearch = search({ q: text(), state: oneOf("enabled", "disabled", "operator") });
-const organisationsSearch = search({ q: text() });
+const usersSearch = search({
+  q: text(SEARCH_LIMITS.operator),
+  state: oneOf("enabled", "disabled", "operator"),
+});
+const organisationsSearch = search({ q: text(SEARCH_LIMITS.operator) });
 
 const loadNothing = (): Promise<void> => Promise.resolve();
 

@@ -1,7 +1,13 @@
 import { createRoute } from "@tanstack/react-router";
 import { q } from "../api/queries.ts";
-import { quantumJobsSearch, sessionsSearch, toQuery, toSessionsQuery } from "../quantum/filter.ts";
-import { oneOf, search, text, whole } from "../util/url-state.ts";
+import {
+  quantumJobsSearch,
+  sessionSearch,
+  sessionsSearch,
+  toQuery,
+  toSessionsQuery,
+} from "../quantum/filter.ts";
+import { oneOf, search, text } from "../util/url-state.ts";
 import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
@@ -59,8 +65,6 @@ const sessions = createRoute({
   loader: ({ context: { load }, deps: query }) => load(q("listQuantumWorkloads", { query })),
   component: lazyPage(() => import("../pages/quantum-sessions/sessions-page.tsx"), "SessionsPage"),
 });
-
-const sessionSearch = search({ page: whole() });
 
 const session = createRoute({
   getParentRoute: () => organisation,

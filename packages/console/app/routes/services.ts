@@ -1,12 +1,18 @@
-import { createRoute } from "@tanstack/react-router";
+import { createRoute, notFound } from "@tanstack/react-router";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import { mayCall } from "../api/access.ts";
+import { isNotFound } from "../api/explain-error.ts";
 import { pages, q } from "../api/queries.ts";
 import { ALL_VARIABLES } from "../util/all-variables.ts";
 import { oneOf, search, text } from "../util/url-state.ts";
 import { lazyPage } from "./lazy-page.ts";
 import { organisation } from "./root.ts";
 
-const servicesSearch = search({ q: text(), publication: oneOf("internal", "marketplace", "none") });
+const servicesSearch = search({
+  q: text(SEARCH_LIMITS.service),
+  publication: oneOf("internal", "marketplace", "none"),
+});
 const serviceSearch = search({
   tab: oneOf("overview", "versions", "builds", "listing", "plans", "subscribers", "api"),
   new: oneOf("version", "plan"),
@@ -58,7 +64,7 @@ const service = createRoute({
       ...(tab === "listing" ? [load(q("getListing", { params: { key } }))] : []),
       ...(tab === "listing" || tab === "plans" ? [load(pages("listPlans", { params: { key } }))] : []),
       ...(tab === "api"
-        ? [load(pages("listSubscriptions", { query: { limit: 100 } }), MOST_SUBSCRIPTION_PAGES)]
+        ? [load(pages("listSubscriptions", { query: { limit: MAX_PAGE_SIZE } }), MOST_SUBSCRIPTION_PAGES)]
         : []),
       // Who may not read it is told so by the page.
       ...(tab === "subscribers" && mayCall(scope, "listServiceSubscriptions")
@@ -89,6 +95,8 @@ const settings = createRoute({
   component: lazyPage(() => import("../pages/services/settings-page.tsx"), "ServiceSettingsPage"),
 });
 
+const VERSION = /^\d+\.\d+\.\d+$/u;
+
 const version = createRoute({
   getParentRoute: () => organisation,
   path: "services/$key/versions/$version",
@@ -97,8 +105,12 @@ const version = createRoute({
   loader: ({ context: { load, scope }, params: { key, version: number }, deps: { tab } }) =>
     Promise.all([
       load(q("getService", { params: { key } })),
-      // A build that failed or runs has no version: the page says so.
-      load(q("getVersion", { params: { key, version: number } })).catch(() => undefined),
+      VERSION.test(number)
+        ? load(q("getVersion", { params: { key, version: number } })).catch(async (error: unknown) => {
+            // A build that failed or runs has no version: the page says so. Without a build either, there is no page.
+            if (isNotFound(error)) await load(q("getBuild", { params: { key, version: number } }));
+          })
+        : Promise.reject(notFound()),
       ...(tab === "callers" && mayCall(scope, "listVersionCallers")
         ? [load(pages("listVersionCallers", { params: { key, version: number } })).catch(() => undefined)]
         : []),

@@ -5,11 +5,11 @@ import { findMe } from "../api/session.ts";
 import { LonelyRouteFailure } from "../shell/failures.tsx";
 import { takeNext, toOwnPath } from "../util/own-path.ts";
 import { readStored } from "../util/storage.ts";
-import { search, text } from "../util/url-state.ts";
+import { address, search } from "../util/url-state.ts";
 import { lazyPage } from "./lazy-page.ts";
 import { root, signedIn } from "./root.ts";
 
-const signInSearch = search({ next: text() });
+const signInSearch = search({ next: address() });
 
 const signIn = createRoute({
   getParentRoute: () => root,

@@ -1,5 +1,6 @@
 import { Group, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
+import type { ReactNode } from "react";
 import type { FieldError } from "@platform/contract/problems";
 import { explainNoFields } from "./explain-no-fields.ts";
 import { SchemaFields } from "./schema-fields.tsx";
@@ -15,7 +16,7 @@ interface InputEditorProps {
   /** Why it cannot be sent; null: it can. */
   readonly fault: string | null;
   /** What may stand in the text, where it can be more than `data` and `params`. */
-  readonly hint?: string;
+  readonly hint?: ReactNode;
   /** What the platform has refused of it. */
   readonly errors: readonly FieldError[];
   /** What is typed into its fields and is not in the text yet. */
@@ -23,7 +24,12 @@ interface InputEditorProps {
   readonly keepUnfinished: (unfinished: Unfinished) => void;
 }
 
-const HINT = "data is what run works on, params how";
+const HINT = (
+  <>
+    <span className="mono">data</span> is the input of <span className="mono">run</span>,{" "}
+    <span className="mono">params</span> are its settings.
+  </>
+);
 
 /** The input as fields or as JSON: two views of one text. */
 export function InputEditor(props: InputEditorProps) {
@@ -66,7 +72,7 @@ export function InputEditor(props: InputEditorProps) {
           }}
           error={fault ?? errors.map(({ path, message }) => `${path} ${message}`.trim()).join("\n")}
           autosize
-          minRows={12}
+          minRows={8}
           maxRows={30}
           spellCheck={false}
           styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 13 } }}

@@ -1,15 +1,16 @@
 import { ActionIcon, Menu, Text } from "@mantine/core";
 import { IconDevices, IconKey, IconLogout, IconServerCog, IconUser } from "@tabler/icons-react";
 import { useRouter } from "@tanstack/react-router";
-import { useChange } from "../api/queries.ts";
 import { useScope } from "../api/scope.tsx";
 import type { Me } from "../api/scope.tsx";
+import { findMe } from "../api/session.ts";
+import { useSignOut } from "../api/use-sign-out.ts";
 import { MenuLink } from "../ui/menu-link.tsx";
-import { notifyFailure } from "../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../ui/notify.ts";
 
 /** What the user has of their own, and the way out. */
 export function AccountMenu({ me }: { readonly me: Me }) {
-  const signOut = useSignOut();
+  const leave = useLeave();
   return (
     <Menu position="bottom-end" withinPortal width={230}>
       <Menu.Target>
@@ -51,7 +52,7 @@ export function AccountMenu({ me }: { readonly me: Me }) {
           </>
         )}
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={signOut}>
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={leave}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>
@@ -59,14 +60,14 @@ export function AccountMenu({ me }: { readonly me: Me }) {
   );
 }
 
-/** Ends the session, and forgets everything that was read with it. */
-function useSignOut(): () => void {
-  const { queries } = useScope();
+function useLeave(): () => void {
   const router = useRouter();
-  const change = useChange("signOut", { refresh: [] });
+  const { queries } = useScope();
+  const { signOut } = useSignOut();
   const leave = async () => {
-    await change.run({});
-    queries.clear();
+    await signOut();
+    const other = await findMe(queries).catch(() => null);
+    if (other !== null) notifyDone(`${other.name} has signed in in this browser, and stays signed in.`);
     await router.navigate({ to: "/sign-in", search: {} });
   };
   return () => void leave().catch(notifyFailure);

@@ -32,16 +32,17 @@ export function RouteFailure({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   if (isNotFound(error)) return <NotFoundPage />;
   if (isForbidden(error)) return <NotAllowed error={error} />;
+  const { isRetryable, code } = explainError(error);
+  const retry = () => {
+    reset();
+    void router.invalidate();
+  };
   return (
-    <Stack p="md">
+    <Stack p="md" align="flex-start">
       <PageHeader title="This page could not be shown" />
-      <Failure
-        error={error}
-        retry={() => {
-          reset();
-          void router.invalidate();
-        }}
-      />
+      {/* What the platform has refused it refuses again. */}
+      <Failure error={error} {...(isRetryable || code === undefined ? { retry } : {})} />
+      {!isRetryable && <AppLink to="/">Go to the first page</AppLink>}
     </Stack>
   );
 }

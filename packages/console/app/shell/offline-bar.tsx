@@ -13,7 +13,7 @@ function subscribe(changed: () => void): () => void {
 export function OfflineBar() {
   const isOnline = useSyncExternalStore(subscribe, () => navigator.onLine);
   return (
-    <div role="status" className={isOnline ? undefined : "offline-bar"}>
+    <div role="status" className={isOnline ? undefined : "notice-bar"}>
       {isOnline ? null : "There is no network. What you see is as it was when it was read."}
     </div>
   );

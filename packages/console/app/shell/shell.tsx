@@ -9,6 +9,7 @@ import { AppLink } from "../ui/link.tsx";
 import { readStored } from "../util/storage.ts";
 import { Navigation, findKey, listPages } from "./navigation.tsx";
 import { OfflineBar } from "./offline-bar.tsx";
+import { SessionBar } from "./session-bar.tsx";
 import { useKeys } from "./use-keys.ts";
 import "./shell.css";
 
@@ -77,6 +78,7 @@ export function Shell() {
         <Menus me={me} />
       </header>
       <OfflineBar />
+      <SessionBar />
       {wasOpened && (
         <Suspense>
           <NarrowNavigation
@@ -92,7 +94,8 @@ export function Shell() {
       <div className="shell-body">
         <div className="shell-navigation">{navigation}</div>
         <main id="main" tabIndex={-1} className="shell-main">
-          <Outlet />
+          {/* What one user has entered is not shown to the next. */}
+          <Outlet key={me.id} />
         </main>
       </div>
     </ScopeProvider>

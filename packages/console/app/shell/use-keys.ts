@@ -36,9 +36,11 @@ export function useKeys(keys: Keys): void {
   }, []);
 }
 
+/** A key that is held is pressed once: repeated, it would press what the next page has by that key, such as the start of another execution. */
 function isForOthers(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement;
   return (
+    event.repeat ||
     event.ctrlKey ||
     event.metaKey ||
     event.altKey ||

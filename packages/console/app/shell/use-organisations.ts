@@ -1,9 +1,10 @@
 import { useDebouncedValue } from "@mantine/hooks";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import { q, useFetched } from "../api/queries.ts";
 import type { Organisation } from "../api/scope.tsx";
 
 /** As many as come with the user (`getMe`), and as one answer has at most. */
-export const MOST_ORGANISATIONS = 100;
+export const MOST_ORGANISATIONS = MAX_PAGE_SIZE;
 /** Who types on is not searched for yet. */
 const PAUSE_MS = 250;
 

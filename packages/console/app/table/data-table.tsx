@@ -16,7 +16,7 @@ export interface Column<Row> {
 }
 
 /** Which rows are selected, by their keys. */
-export interface Selection {
+interface Selection {
   readonly keys: ReadonlySet<string>;
   readonly change: (keys: ReadonlySet<string>) => void;
 }

@@ -6,6 +6,8 @@ import { useOrganisation } from "../api/scope.tsx";
 import type { Execution } from "../execution/advice.ts";
 import { Failure } from "../ui/failure.tsx";
 import { AppLink } from "../ui/link.tsx";
+import { KeptInput } from "./kept-input.tsx";
+import type { KeptText } from "./kept-input.tsx";
 
 interface BeginWithProps {
   /** Identifier of an earlier execution; undefined: the example is begun with. */
@@ -14,13 +16,23 @@ interface BeginWithProps {
   readonly isOne: (execution: Execution) => boolean;
   /** JSON text of a start's body. */
   readonly example: string;
+  /** What is tried, whatever its version: what is entered for it is kept in this tab. */
+  readonly of: string;
   /** Gets the text that is begun with. */
-  readonly children: (first: string) => ReactNode;
+  readonly children: (begun: KeptText) => ReactNode;
 }
 
-/** What a form begins with: the input of an earlier execution byte by byte, or the example. */
+/**
+ * What a form begins with: the input of an earlier execution byte by byte, or the example; and before these, what the user has made of
+ * either in this tab.
+ */
 export function BeginWith({ from, ...props }: BeginWithProps) {
-  if (from === undefined) return props.children(props.example);
+  if (from === undefined)
+    return (
+      <KeptInput of={props.of} origin={props.example}>
+        {props.children}
+      </KeptInput>
+    );
   return <BeginWithEarlier key={from} id={from} {...props} />;
 }
 
@@ -28,7 +40,9 @@ interface EarlierProps extends Omit<BeginWithProps, "from"> {
   readonly id: string;
 }
 
-function BeginWithEarlier({ id, isOne, example, children }: EarlierProps) {
+function BeginWithEarlier({ id, of, isOne, example, children }: EarlierProps) {
+  // What is made of this input takes the place of nothing else that was entered.
+  const name = `${of}.${id}`;
   const { slug: org } = useOrganisation();
   const { data: execution, error: missing } = useFetched(q("getExecution", { params: { id } }));
   const fault = execution === undefined ? null : findFault(execution, isOne);
@@ -51,23 +65,29 @@ function BeginWithEarlier({ id, isOne, example, children }: EarlierProps) {
           </AppLink>
           .
         </Text>
-        {children(input)}
+        <KeptInput key={name} of={name} origin={input}>
+          {children}
+        </KeptInput>
       </Stack>
     );
   if (fault !== null)
     return (
       <Stack>
         <Alert variant="light" color="yellow" title="The input of that execution is not taken">
-          <Text c="var(--mantine-color-text)">{fault} The form begins with the example.</Text>
+          <Text c="var(--mantine-color-text)">{fault} The form begins without it.</Text>
         </Alert>
-        {children(example)}
+        <KeptInput key={of} of={of} origin={example}>
+          {children}
+        </KeptInput>
       </Stack>
     );
   if (error === null) return <Skeleton height={320} />;
   return (
     <Stack>
-      <Failure error={error} title="The input of that execution cannot be read: it begins with the example" />
-      {children(example)}
+      <Failure error={error} title="The input of that execution cannot be read: the form begins without it" />
+      <KeptInput key={of} of={of} origin={example}>
+        {children}
+      </KeptInput>
     </Stack>
   );
 }

@@ -1,6 +1,9 @@
-import { Button, Group, NativeSelect, Skeleton, Stack, Text } from "@mantine/core";
+import { Button, Group, NativeSelect, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import type { PoolFile } from "@platform/contract/platform-api/data-pools";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { q, useFetched } from "../api/queries.ts";
 import { useOrganisation } from "../api/scope.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -14,8 +17,8 @@ import { formatBytes } from "../util/units.ts";
 const PARTS = { data: "dataRef", params: "paramsRef" } as const;
 type Part = keyof typeof PARTS;
 
-/** As many pools and files are offered. */
-const MOST = 100;
+/** Who types on is not searched for yet. */
+const PAUSE_MS = 250;
 
 interface PickFileProps {
   /** JSON text of a start's body. */
@@ -69,7 +72,7 @@ interface ChoosePoolProps {
 function ChoosePool(props: ChoosePoolProps) {
   const { slug: org } = useOrganisation();
   const [chosen, choose] = useState<string | null>(null);
-  const { data, error, retry } = useFetched(q("listDataPools", { query: { limit: MOST } }));
+  const { data, error, retry } = useFetched(q("listDataPools", { query: { limit: MAX_PAGE_SIZE } }));
   if (error !== null) return <Failure error={error} retry={retry} />;
   if (data === undefined) return <Skeleton height={220} />;
   const pool = data.items.find(({ id }) => id === chosen) ?? data.items[0];
@@ -91,31 +94,50 @@ function ChoosePool(props: ChoosePoolProps) {
         onChange={(event) => choose(event.currentTarget.value)}
         data-autofocus
       />
-      {data.nextCursor !== null && <More what="data pools" />}
+      {data.nextCursor !== null && (
+        <Text fz="sm" c="dimmed">
+          The first {MAX_PAGE_SIZE} data pools by name. A file of any other one is used by its Copy Text,
+          which goes into the JSON.
+        </Text>
+      )}
       <ChooseFile key={pool.id} poolId={pool.id} {...props} />
     </Stack>
   );
 }
 
-function ChooseFile({ poolId, close, use }: ChoosePoolProps & { readonly poolId: string }) {
-  const { slug: org } = useOrganisation();
+interface ChooseFileProps extends ChoosePoolProps {
+  readonly poolId: string;
+}
+
+function ChooseFile(props: ChooseFileProps) {
+  const [typed, type] = useState("");
+  const wanted = typed.trim();
+  const [words] = useDebouncedValue(wanted, PAUSE_MS);
+  return (
+    <>
+      <TextInput
+        label="Name contains"
+        type="search"
+        maxLength={SEARCH_LIMITS.poolFile}
+        value={typed}
+        onChange={(event) => type(event.currentTarget.value)}
+      />
+      {/* Of what was found for other words, none is offered. */}
+      {words === wanted ? <FoundFiles key={words} words={words} {...props} /> : <Skeleton height={160} />}
+    </>
+  );
+}
+
+function FoundFiles({ poolId, words, close, use }: ChooseFileProps & { readonly words: string }) {
   const [chosen, choose] = useState<string | null>(null);
   const [part, setPart] = useState<Part>("data");
-  const { data, error, retry } = useFetched(
-    q("listPoolFiles", { params: { id: poolId }, query: { limit: MOST } }),
-  );
+  const query = { limit: MAX_PAGE_SIZE, ...(words === "" ? {} : { q: words }) };
+  const { data, error, retry } = useFetched(q("listPoolFiles", { params: { id: poolId }, query }));
   if (error !== null) return <Failure error={error} retry={retry} />;
   if (data === undefined) return <Skeleton height={160} />;
   const file = data.items.find(({ fileId }) => fileId === chosen) ?? data.items[0];
   if (file === undefined)
-    return (
-      <Text>
-        It has no files.{" "}
-        <AppLink to="/o/$org/data-pools/$id" params={{ org, id: poolId }}>
-          Upload one
-        </AppLink>
-      </Text>
-    );
+    return words === "" ? <NoFiles poolId={poolId} /> : <Text>No file of it has this in its name.</Text>;
   return (
     <>
       <NativeSelect
@@ -127,7 +149,11 @@ function ChooseFile({ poolId, close, use }: ChoosePoolProps & { readonly poolId:
         value={file.fileId}
         onChange={(event) => choose(event.currentTarget.value)}
       />
-      {data.nextCursor !== null && <More what="files" />}
+      {data.nextCursor !== null && (
+        <Text fz="sm" c="dimmed">
+          The first {MAX_PAGE_SIZE} files by name; others are found by a part of their names.
+        </Text>
+      )}
       <NativeSelect
         label="In place of"
         description="The file holds the JSON of it"
@@ -145,10 +171,14 @@ function ChooseFile({ poolId, close, use }: ChoosePoolProps & { readonly poolId:
   );
 }
 
-function More({ what }: { readonly what: string }) {
+function NoFiles({ poolId }: { readonly poolId: string }) {
+  const { slug: org } = useOrganisation();
   return (
-    <Text fz="sm" c="dimmed">
-      The first {MOST} {what} by name. Any other one is used by its Copy Text, which goes into the JSON.
+    <Text>
+      It has no files.{" "}
+      <AppLink to="/o/$org/data-pools/$id" params={{ org, id: poolId }}>
+        Upload one
+      </AppLink>
     </Text>
   );
 }

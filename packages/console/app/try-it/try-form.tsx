@@ -14,6 +14,7 @@ import type { Schema } from "../util/json-schema.ts";
 import { Elsewhere } from "./elsewhere.tsx";
 import type { ShownStart } from "./elsewhere.tsx";
 import { explainHeld, explainUnchanged } from "./explain-held.ts";
+import type { KeptText } from "./kept-input.tsx";
 import { PickFile } from "./pick-file.tsx";
 import { useStartKey } from "./use-start-key.ts";
 
@@ -30,9 +31,8 @@ interface Start extends ShownStart {
 
 interface TryFormProps {
   readonly start: Start;
-  /** JSON text of a start's body that is begun with. */
-  readonly first: string;
-  /** The same of the example. */
+  readonly begun: KeptText;
+  /** JSON text of a start's body: the example. */
   readonly example: string;
   readonly inputSchema: Schema | null;
   /** Gets the identifier of what was started; nothing else is, until it is done. */
@@ -43,18 +43,30 @@ interface TryFormProps {
   readonly beside?: ReactNode;
 }
 
+const HINT = (
+  <>
+    <span className="mono">data</span> is the input of <span className="mono">run</span>,{" "}
+    <span className="mono">params</span> are its settings. A file of a data pool can hold either: name it as{" "}
+    <span className="mono">dataRef</span> or <span className="mono">paramsRef</span>, with its Copy Text.
+  </>
+);
+
 /** The body of a start, sent digit by digit as it was typed, and the same start for elsewhere. */
-export function TryForm({ start, first, example, inputSchema, onStarted, ...show }: TryFormProps) {
-  const [text, setText] = useState(first);
+export function TryForm({ start, begun, example, inputSchema, onStarted, ...show }: TryFormProps) {
+  const [text, setText] = useState(begun.first);
   const [unfinished, keepUnfinished] = useState<Unfinished>(new Map());
   const { error, forget, run } = useStart(start, onStarted);
   const { data: configuration } = useFetched(q("getConfiguration", {}));
   const fault = findBodyFault(text, configuration?.limits.inputBytes ?? null);
   const fields = error === null ? [] : explainError(error).fields;
-  const replace = (next: string) => {
+  const change = (next: string) => {
     setText(next);
-    keepUnfinished(new Map());
+    begun.keep(next);
     forget();
+  };
+  const replace = (next: string) => {
+    change(next);
+    keepUnfinished(new Map());
   };
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -62,12 +74,9 @@ export function TryForm({ start, first, example, inputSchema, onStarted, ...show
         <InputEditor
           schema={inputSchema}
           text={text}
-          change={(next) => {
-            setText(next);
-            forget();
-          }}
+          change={change}
           fault={fault}
-          hint="data is what run works on, params how; dataRef or paramsRef in its place, with the Copy Text of a file of a data pool"
+          hint={HINT}
           errors={fields}
           unfinished={unfinished}
           keepUnfinished={keepUnfinished}

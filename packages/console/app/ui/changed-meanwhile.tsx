@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
-import { useState } from "react";
-import type { ReactNode } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
+import type { ReactNode, RefObject } from "react";
 
 interface ChangedMeanwhileProps {
   /** Shows what is there now; what was entered is thrown away. */
@@ -9,17 +9,17 @@ interface ChangedMeanwhileProps {
   readonly replace: () => void;
 }
 
-/** Above a form that was begun from what somebody else has changed meanwhile: it is not replaced before that is known. */
+/** Above a form that was begun from what has changed meanwhile: it is not replaced before that is known. */
 export function ChangedMeanwhile({ show, replace }: ChangedMeanwhileProps) {
   return (
     <Alert variant="light" title="Changed since you opened it">
       <Text fz="sm" mb="xs">
-        Somebody else has saved meanwhile. What you have entered is kept here, and replaces theirs only if you
-        say so.
+        It was saved meanwhile, by somebody else or on another page of yours. What you have entered is kept
+        here, and replaces that only if you say so.
       </Text>
       <Group gap="xs">
         <Button size="xs" variant="default" onClick={show}>
-          Show theirs
+          Show the newer one
         </Button>
         <Button size="xs" variant="default" onClick={replace}>
           Let mine replace it
@@ -29,19 +29,32 @@ export function ChangedMeanwhile({ show, replace }: ChangedMeanwhileProps) {
   );
 }
 
+/** What a form says of itself. */
+export interface FormHandle {
+  /** Whether something is entered that is not saved. */
+  readonly isEntered: () => boolean;
+}
+
 /** A form that was begun from a revision. */
 interface Begun<T> {
-  /** What it was begun from: another one begins it anew. */
+  /** What it was begun from, or saved as since then. */
   readonly begun: T;
+  /** Of the form: another one begins it anew. */
+  readonly key: number;
+  /** To be given to the form. */
+  readonly form: RefObject<FormHandle | null>;
   /** The revision that saving it replaces. */
   readonly replaces: number;
-  /** Begins it anew, e.g. from what was saved. */
-  readonly begin: (from: T) => void;
-  /** Says that somebody else has saved meanwhile; null: nobody has. */
+  /** Says as what it was saved: the form stays, and what was entered since it was sent. */
+  readonly noteSaved: (as: T) => void;
+  /** Says that it was saved elsewhere meanwhile; null: it was not. */
   readonly notice: ReactNode;
 }
 
-/** What is entered stays when somebody else saves meanwhile, and replaces theirs only when the user says so. null has the revision 0. */
+/**
+ * What is entered stays when the same is saved elsewhere meanwhile, and replaces that only when the user says so; where nothing is entered,
+ * what was saved is shown. null has the revision 0.
+ */
 export function useBegun<T extends { readonly revision: number } | null>(
   current: T,
   isSaving: boolean,
@@ -49,17 +62,27 @@ export function useBegun<T extends { readonly revision: number } | null>(
   const newest = current?.revision ?? 0;
   const [begun, setBegun] = useState(current);
   const [replaces, setReplaces] = useState(newest);
-  const begin = (from: T) => {
-    setBegun(from);
-    setReplaces(from?.revision ?? 0);
+  const [key, setKey] = useState(0);
+  const form = useRef<FormHandle>(null);
+  const noteSaved = (as: T) => {
+    setBegun(as);
+    setReplaces(as?.revision ?? 0);
   };
-  const isOutdated = newest !== replaces && !isSaving;
+  const showSaved = () => {
+    noteSaved(current);
+    setKey(key + 1);
+  };
+  const isOutdated = newest > replaces && !isSaving;
+  // Before the notice is seen.
+  useLayoutEffect(() => {
+    if (isOutdated && form.current?.isEntered() === false) showSaved();
+  });
   return {
     begun,
+    key,
+    form,
     replaces,
-    begin,
-    notice: isOutdated ? (
-      <ChangedMeanwhile show={() => begin(current)} replace={() => setReplaces(newest)} />
-    ) : null,
+    noteSaved,
+    notice: isOutdated ? <ChangedMeanwhile show={showSaved} replace={() => setReplaces(newest)} /> : null,
   };
 }

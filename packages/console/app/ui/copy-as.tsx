@@ -5,8 +5,8 @@ import type { ShownRequest } from "@platform/contract/snippets/requests";
 import { findApiPath, ROUTES } from "../api/client.ts";
 import type { OperationId, RequestOf } from "../api/client.ts";
 import { useScope } from "../api/scope.tsx";
-import { copyText } from "./copy-button.tsx";
-import { notifyDone } from "./notify.ts";
+import { copyText, NOT_COPIED } from "./copy-button.tsx";
+import { notifyDone, notifyFault } from "./notify.ts";
 
 interface CopyAsProps<K extends OperationId> {
   /** The operation that reads what the page shows. */
@@ -65,4 +65,5 @@ export function CopyAs<K extends OperationId>({ op, request, id, command, more, 
 
 async function copy(label: string, text: string): Promise<void> {
   if (await copyText(text)) notifyDone(`${label} copied.`);
+  else notifyFault(`${label} could not be copied`, NOT_COPIED);
 }

@@ -1,7 +1,8 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
-import { useState } from "react";
+import { useState, useSyncExternalStore } from "react";
+import { flushSync } from "react-dom";
 import { useMe } from "../api/scope.tsx";
-import { keepDraft, readDraft } from "../util/storage.ts";
+import { followDrafts, keepDraft, readDraft } from "../util/storage.ts";
 import { ChangedMeanwhile } from "./changed-meanwhile.tsx";
 
 type Values = Record<string, unknown>;
@@ -15,7 +16,7 @@ interface Draft {
 /** What is written on a page, kept in this tab until it is saved or thrown away. */
 export interface KeptDraft {
   /** Of the form: another one begins anew, with what was entered or else with what is saved. */
-  readonly key: string;
+  readonly key: number;
   /** What is entered; null: nothing. */
   readonly entered: Values | null;
   /** Whether it was found when the page was opened. */
@@ -26,6 +27,8 @@ export interface KeptDraft {
   readonly replaces: number;
   readonly keep: (values: Values) => void;
   readonly forget: () => void;
+  /** Forgets what was saved, as this revision; what was entered while it was sent is not saved yet, and stays. */
+  readonly noteSaved: (values: Values, revision: number) => void;
   /** Says that what was changed meanwhile is known, and to be replaced. */
   readonly replaceOther: () => void;
 }
@@ -34,31 +37,41 @@ export interface KeptDraft {
 export function useDraft(of: string, revision: number): KeptDraft {
   const { id } = useMe();
   const name = `${id}.${of}`;
-  const [draft, setDraft] = useState(() => readDraft(name) as Draft | null);
+  // Also what another form of the same has kept, or its save that was still on its way, has made of it.
+  const draft = useSyncExternalStore(followDrafts, () => readDraft(name)) as Draft | null;
   const [isFound, setIsFound] = useState(draft !== null);
-  const [forgotten, setForgotten] = useState(0);
+  if (isFound && draft === null) setIsFound(false);
+  const [key, setKey] = useState(0);
   // What is being written stays when somebody else saves; a form in which nothing is entered shows what they have saved.
   const [shown, setShown] = useState(revision);
-  if (draft === null && shown !== revision) setShown(revision);
-  const put = (next: Draft) => {
-    setDraft(next);
-    keepDraft(name, next);
+  if (draft === null && revision > shown) {
+    setShown(revision);
+    setKey(key + 1);
+  }
+  const put = (next: Draft) => keepDraft(name, next);
+  const forget = () => {
+    keepDraft(name, null);
+    setKey(key + 1);
   };
   return {
-    key: `${shown} ${forgotten}`,
+    key,
     entered: draft?.values ?? null,
-    isFound: isFound && draft !== null,
-    isOutdated: draft !== null && draft.since !== revision,
+    isFound,
+    isOutdated: draft !== null && draft.since < revision,
     replaces: draft?.since ?? revision,
     keep: (values) => put({ since: draft?.since ?? revision, values }),
     replaceOther: () => {
       if (draft !== null) put({ ...draft, since: revision });
     },
-    forget: () => {
-      keepDraft(name, undefined);
-      setDraft(null);
-      setIsFound(false);
-      setForgotten(forgotten + 1);
+    forget,
+    noteSaved: (values, saved) => {
+      // Not the draft of the time when it was sent.
+      const present = readDraft(name) as Draft | null;
+      if (present !== null && JSON.stringify(present.values) !== JSON.stringify(values))
+        return put({ ...present, since: saved });
+      // The form shows it already.
+      flushSync(() => setShown(saved));
+      return keepDraft(name, null);
     },
   };
 }
@@ -68,11 +81,23 @@ export function FoundDraft({ draft }: { readonly draft: KeptDraft }) {
   const { isFound, isOutdated, forget, replaceOther } = draft;
   if (isOutdated) return <ChangedMeanwhile show={forget} replace={replaceOther} />;
   if (!isFound) return null;
+  return <FoundInput title="Not saved yet" discard={forget} />;
+}
+
+interface FoundInputProps {
+  readonly title?: string;
+  readonly discard: () => void;
+}
+
+/** Says that a form begins with what was entered before, and lets that be thrown away. */
+export function FoundInput({ title, discard }: FoundInputProps) {
   return (
-    <Alert variant="light" title="Not saved yet">
+    <Alert variant="light" title={title}>
       <Group justify="space-between">
-        <Text fz="sm">This is what you had entered in this tab.</Text>
-        <Button size="xs" variant="default" onClick={forget}>
+        <Text fz="sm" c="var(--mantine-color-text)">
+          This is what you had entered in this tab.
+        </Text>
+        <Button size="xs" variant="default" onClick={discard}>
           Discard
         </Button>
       </Group>

@@ -12,13 +12,12 @@ export function notifyDone(message: string): void {
 export function notifyFailure(error: unknown): void {
   const { title, detail, code, requestId } = explainError(error);
   const ids = [code, requestId].filter((id) => id !== undefined).join(", ");
-  show({
-    title,
-    message: ids === "" ? detail : `${detail} (${ids})`,
-    color: "red",
-    autoClose: false,
-    role: "alert",
-  });
+  notifyFault(title, ids === "" ? detail : `${detail} (${ids})`);
+}
+
+/** The same of what is no answer to a request. */
+export function notifyFault(title: string, message: string): void {
+  show({ title, message, color: "red", autoClose: false, role: "alert" });
 }
 
 /** Loaded with the first message (ui/toasts.tsx): it is nothing that a first page needs. */

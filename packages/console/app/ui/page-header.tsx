@@ -15,6 +15,12 @@ interface PageHeaderProps {
   readonly actions?: ReactNode;
 }
 
+/** Names may be long, and screens narrow. */
+const WRAPPED = {
+  root: { flexWrap: "wrap" },
+  breadcrumb: { whiteSpace: "normal", overflowWrap: "anywhere", minWidth: 0 },
+} as const;
+
 /** Begins every page: its only `h1`, which gets the focus when the page opens, so that screen readers say where one is. */
 export function PageHeader({ title, above, description, badge, actions }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -30,7 +36,7 @@ export function PageHeader({ title, above, description, badge, actions }: PageHe
     <Stack gap={6} mb="lg">
       {above !== undefined && (
         <nav aria-label="Breadcrumb">
-          <Breadcrumbs separatorMargin={8} fz="sm">
+          <Breadcrumbs separatorMargin={8} fz="sm" styles={WRAPPED}>
             {above}
           </Breadcrumbs>
         </nav>

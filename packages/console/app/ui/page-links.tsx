@@ -21,8 +21,6 @@ interface LinkedPageProps extends FrameProps {
   readonly pages: readonly (readonly [to: LinkedPath, label: string])[];
 }
 
-const EXACT = { exact: true, includeSearch: false } as const;
-
 /** A page with links to the pages that belong with it, which look like tabs. */
 export function LinkedPage({ title, description, actions, label, pages, children }: LinkedPageProps) {
   return (
@@ -33,7 +31,6 @@ export function LinkedPage({ title, description, actions, label, pages, children
           <AppLink
             key={to}
             to={to}
-            activeOptions={EXACT}
             className="page-link"
             underline="never"
             activeProps={{ "aria-current": "page" }}

@@ -1,12 +1,13 @@
 import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { CopyButton, CopyLine } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { saveText } from "./save.ts";
 import { Unless } from "./unless.tsx";
+import { noteUnsaved } from "./unsaved.ts";
 
 /** A value that is shown once. */
-export interface Secret {
+interface Secret {
   /** "Key id", "Secret". */
   readonly label: string;
   /** Name of the variable in the file; absent: it is not in the file. */
@@ -24,6 +25,8 @@ interface SecretOnceProps {
 /** Shows secrets the only time that they are known. It closes when the user says that they are stored, and by nothing else. */
 export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
   const [isStored, setIsStored] = useState(false);
+  const isShown = secrets !== null;
+  useEffect(() => noteUnsaved(() => isShown), [isShown]);
   const close = () => {
     setIsStored(false);
     onClose();
@@ -33,7 +36,7 @@ export function SecretOnce({ title, secrets, onClose }: SecretOnceProps) {
     .map(({ variable, value }) => `${variable}=${value}\n`)
     .join("");
   return (
-    <Dialog title={title} isOpen={secrets !== null} onClose={close} isHeld width={600}>
+    <Dialog title={title} isOpen={isShown} onClose={close} isHeld width={600}>
       <Stack>
         <Alert color="yellow" variant="light" title="Shown only now">
           <Text fz="sm" c="var(--mantine-color-text)">

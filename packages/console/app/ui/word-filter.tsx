@@ -7,7 +7,7 @@ interface WordFilterProps {
   /** What the URL says; undefined: it does not filter. */
   readonly value: string | undefined;
   readonly choose: (value: string | undefined) => void;
-  readonly maxLength?: number;
+  readonly maxLength: number;
   /** In CSS pixels, where there is room for all fields. */
   readonly width?: number;
   readonly role?: "search";
@@ -23,6 +23,9 @@ export function WordFilter({ value = "", choose, width = 200, role, ...input }: 
     setTyped(value);
   }
   const send = () => {
+    // A link may give a tag with spaces around it.
+    if (typed === value) return;
+    setTyped(typed.trim());
     if (typed.trim() !== value) choose(typed.trim() || undefined);
   };
   return (
@@ -35,7 +38,6 @@ export function WordFilter({ value = "", choose, width = 200, role, ...input }: 
       }}
     >
       <TextInput
-        maxLength={200}
         {...input}
         value={typed}
         autoComplete="off"

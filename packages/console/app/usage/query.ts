@@ -1,3 +1,4 @@
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import type { UsageDimension, UsageSide } from "@platform/contract/platform-api/usage";
 import { choosePeriod } from "../util/days.ts";
 import type { Period } from "../util/days.ts";
@@ -35,12 +36,15 @@ export interface UsageSearch extends Partial<Period> {
   readonly side?: Side | undefined;
 }
 
-/** As many lines as the platform answers at once. */
-const LINES = 100;
 /** So many answers are read before the page is shown: all days of the longest period, and most of everything else. */
 export const MOST_PAGES = 4;
 
 /** What the platform is asked; the period is said in any case, so that the page and the answer have the same one. */
 export function toUsageQuery({ by, side, ...period }: UsageSearch, now: number) {
-  return { ...choosePeriod(period, now), by: by ?? "day", side: side ?? "consumer", limit: LINES } as const;
+  return {
+    ...choosePeriod(period, now),
+    by: by ?? "day",
+    side: side ?? "consumer",
+    limit: MAX_PAGE_SIZE,
+  } as const;
 }

@@ -3,6 +3,8 @@ import { addMoney } from "../util/money.ts";
 import type { Money } from "../util/money.ts";
 
 const MICRO = 1e6;
+/** Behind the point, of numbers that are looked at. */
+export const ROUNDED_DIGITS = 2;
 
 /** The numbers of a line of usage, in the order of its table. */
 export const USAGE_NUMBERS = [
@@ -46,4 +48,11 @@ export function sumUsage(lines: readonly Usage[]): UsageSum {
 /** A number of a line with all of its digits. */
 export function formatUsage(value: number): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits: 6 }).format(value);
+}
+
+/** The number rounded, "< 0.01" where it would be nothing. It is not negative. */
+export function formatRoundedUsage(value: number): string {
+  const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: ROUNDED_DIGITS });
+  const least = 10 ** -ROUNDED_DIGITS;
+  return value > 0 && value < least ? `< ${numbers.format(least)}` : numbers.format(value);
 }

@@ -1,6 +1,6 @@
+import { MOST_USAGE_DAYS } from "@platform/contract/limits";
+
 const DAY_MS = 86_400_000;
-/** As many days as the platform adds up at one time. */
-const MOST_DAYS = 366;
 
 /** Days of the calendar in UTC, `YYYY-MM-DD`: the first and the last. */
 export interface Period {
@@ -9,7 +9,7 @@ export interface Period {
 }
 
 /** The day of a time in milliseconds since the Unix epoch. */
-export function toDay(time: number): string {
+function toDay(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
@@ -27,8 +27,8 @@ export function choosePeriod(given: Partial<Period>, now: number): Period {
 /** Why the platform would refuse a period; null: it would not. */
 export function explainPeriod({ from, to }: Period): string | null {
   if (from > to) return "The first day is after the last one.";
-  if (countDays({ from, to }) > MOST_DAYS)
-    return `There are more than ${MOST_DAYS} days from the first day to the last one.`;
+  if (countDays({ from, to }) > MOST_USAGE_DAYS)
+    return `There are more than ${MOST_USAGE_DAYS} days from the first day to the last one.`;
   return null;
 }
 

@@ -20,6 +20,19 @@ test("a text that is no JSON is not laid out", async () => {
   expect(await layOutJson("]", noPause)).toBeNull();
 });
 
+test.each([
+  ["brackets", `${"[".repeat(14_000)}${"]".repeat(14_000)}`],
+  ["brackets that no text can be made of", `${"[".repeat(20_000)}${"]".repeat(20_000)}`],
+  ["a long list below 500 others", `${"[".repeat(500)}${"1,".repeat(100_000)}1${"]".repeat(500)}`],
+])("JSON that would be indentation for the most part is not laid out: %s", async (_, text) => {
+  expect(await layOutJson(text, noPause)).toBeNull();
+});
+
+test("large JSON at an ordinary depth is laid out", async () => {
+  const text = `${"[".repeat(15)}${"1,".repeat(300_000)}1${"]".repeat(15)}`;
+  expect((await layOutJson(text, noPause))?.text).toHaveLength(9_900_511);
+});
+
 test("large JSON is laid out in slices", async () => {
   let pauses = 0;
   const text = `[${"1234567890,".repeat(300_000)}1]`;

@@ -12,6 +12,12 @@ export interface LaidOutJson {
 
 const SLICE = 1_000_000;
 const INDENT = "  ";
+/** Characters of a laid-out text, for each of its own. What goes further is indentation: 28 KB of brackets would become 392 MB. */
+const MOST_GROWTH = 16;
+/** Of a text that is short, whatever its depth. */
+const MOST_OF_SHORT = 1_000_000;
+/** Of any: a browser makes no text of half a billion characters. */
+const MOST_CHARACTERS = 200_000_000;
 
 /** A text that is being laid out. */
 interface Layout {
@@ -20,15 +26,18 @@ interface Layout {
   readonly closes: number[];
   /** Lines that opened what is not closed yet. */
   readonly open: number[];
+  /** Of all line breaks with their indentation. */
+  blank: number;
 }
 
 /**
- * Lays a JSON text out; null: it is none. Pauses after each million characters, so that the page stays usable.
+ * Lays a JSON text out; null: it is none, or so deep that it would be indentation for the most part. Pauses after each million characters, so that the page stays usable.
  *
  * @param pause resolves when to go on
  */
 export async function layOutJson(text: string, pause: () => Promise<void>): Promise<LaidOutJson | null> {
-  const layout: Layout = { out: [], closes: [0, 0], open: [] };
+  const layout: Layout = { out: [], closes: [0, 0], open: [], blank: 0 };
+  const mostBlank = Math.min(MOST_OF_SHORT + MOST_GROWTH * text.length, MOST_CHARACTERS);
   let paused = 0;
   for (let at = skipSpace(text, 0); at < text.length; at = skipSpace(text, at)) {
     if (at - paused >= SLICE) {
@@ -36,7 +45,7 @@ export async function layOutJson(text: string, pause: () => Promise<void>): Prom
       await pause();
     }
     const next = layOutToken(layout, text, at);
-    if (next === null) return null;
+    if (next === null || layout.blank > mostBlank) return null;
     at = next;
   }
   const { out, closes, open } = layout;
@@ -91,8 +100,10 @@ function layOutClosing(layout: Layout, character: string): boolean {
   return true;
 }
 
-function breakLine({ out, closes, open }: Layout): void {
+function breakLine(layout: Layout): void {
+  const { out, closes, open } = layout;
   out.push("\n", INDENT.repeat(open.length));
+  layout.blank += 1 + INDENT.length * open.length;
   closes.push(0);
 }
 

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { addMoney, formatMoney, roundMoney } from "./money.ts";
+import { addMoney, formatMoney, formatRoundedMoney } from "./money.ts";
 
 const eur = (amount: string) => ({ currency: "EUR", amount });
-const round = (amount: string) => roundMoney(eur(amount), 6).amount;
 
 test("amounts are added digit by digit, each currency by itself", () => {
   expect(addMoney([eur("0.1"), eur("0.20"), { currency: "USD", amount: "7" }])).toEqual([
@@ -16,19 +15,27 @@ test("amounts are added digit by digit, each currency by itself", () => {
   expect(addMoney([])).toEqual([]);
 });
 
-test("an amount is rounded to the nearest, and one of fewer digits stays as it is", () => {
-  expect(
-    [
-      "1.633333333334",
-      "0.0000005",
-      "0.9999996",
-      "0.00000049",
-      "0.0000000",
-      "12.5000004",
-      "9007199254740993.1",
-      "7",
-    ].map(round),
-  ).toEqual(["1.633333", "0.000001", "1", "0.000001", "0", "12.5", "9007199254740993.1", "7"]);
+test.each([
+  ["1.633333333334", "1.63 EUR"],
+  ["1.635", "1.64 EUR"],
+  ["0.996", "1 EUR"],
+  ["12.5000004", "12.5 EUR"],
+  ["0.01", "0.01 EUR"],
+  ["0.0149", "0.01 EUR"],
+  ["0.009999", "< 0.01 EUR"],
+  ["0.0000005", "< 0.01 EUR"],
+  ["0.0000000", "0 EUR"],
+  ["9007199254740993.105", "9007199254740993.11 EUR"],
+  ["7", "7 EUR"],
+])("for a glance, %s EUR are %s", (amount, words) => {
+  expect(formatRoundedMoney([eur(amount)], 2)).toBe(words);
+});
+
+test("each currency is rounded by itself, and of nothing there is none", () => {
+  expect(formatRoundedMoney([eur("1.5806"), { currency: "USD", amount: "0.0004" }], 2)).toBe(
+    "1.58 EUR + < 0.01 USD",
+  );
+  expect(formatRoundedMoney([], 2)).toBe("none");
 });
 
 test("money is written as it is charged", () => {

@@ -31,19 +31,28 @@ function fractionOf(number: string): string {
   return number.split(".")[1] ?? "";
 }
 
-/** The amount with at most so many digits behind the point, to the nearest; what is not nothing is never rounded to it. It is not negative. */
-export function roundMoney({ currency, amount }: Money, digits: number): Money {
-  const fraction = fractionOf(amount);
-  if (fraction.length <= digits) return { currency, amount };
-  const kept = amount.slice(0, amount.length - (fraction.length - digits));
-  const last = `0.${"1".padStart(digits, "0")}`;
-  const rounded = addDecimals((fraction.at(digits) ?? "0") < "5" ? [kept] : [kept, last]);
-  return { currency, amount: rounded === "0" && /[1-9]/u.test(amount) ? last : rounded };
-}
-
 /** "0.0125 EUR + 3 USD": as it is charged; of nothing, "none". */
 export function formatMoney(amounts: readonly Money[]): string {
   return amounts.length === 0
     ? "none"
     : amounts.map(({ amount, currency }) => `${amount} ${currency}`).join(" + ");
+}
+
+/**
+ * "1.58 EUR + < 0.01 USD": to the nearest, with at most so many digits behind the point, for figures that are looked at. What is less than
+ * the last of these digits is not rounded: it would be nothing, or more than it is. No amount is negative.
+ */
+export function formatRoundedMoney(amounts: readonly Money[], digits: number): string {
+  return formatMoney(
+    amounts.map(({ currency, amount }) => ({ currency, amount: roundAmount(amount, digits) })),
+  );
+}
+
+function roundAmount(amount: string, digits: number): string {
+  const fraction = fractionOf(amount);
+  if (fraction.length <= digits) return amount;
+  const last = `0.${"1".padStart(digits, "0")}`;
+  const kept = amount.slice(0, amount.length - (fraction.length - digits));
+  if (!/[1-9]/u.test(kept)) return /[1-9]/u.test(amount) ? `< ${last}` : "0";
+  return addDecimals((fraction.at(digits) ?? "0") < "5" ? [kept] : [kept, last]);
 }

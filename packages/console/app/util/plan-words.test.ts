@@ -54,3 +54,14 @@ test("each limit is a line, in the unit of the plan", () => {
   ]);
   expect(listLimits({ unit: "execution", included: 0, limits: NO_LIMITS })).toEqual([]);
 });
+
+test("one of something is said as one", () => {
+  const limits = { perMonth: 1, perMinute: 1, concurrent: 1, applications: 1 };
+  expect(listLimits({ unit: "execution", included: 1, limits })).toEqual([
+    "1 execution a month included",
+    "At most 1 execution a month",
+    "At most 1 start a minute",
+    "At most 1 execution at one time",
+    "For at most one of your applications",
+  ]);
+});

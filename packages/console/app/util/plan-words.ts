@@ -1,5 +1,5 @@
 import type { Plan } from "@platform/contract/platform-api/plans";
-import { formatCount } from "./units.ts";
+import { countOf, formatCount } from "./units.ts";
 
 type Terms = Pick<Plan, "currency" | "monthly" | "perExecution" | "perCpuSecond">;
 
@@ -55,13 +55,15 @@ function isZero(amount: string): boolean {
 
 /** What a plan includes, and what it allows at most: a line each. */
 export function listLimits({ unit, included, limits }: Pick<Plan, "unit" | "included" | "limits">): string[] {
-  const units = unit === "execution" ? "executions" : "CPU-seconds";
+  const one = unit === "execution" ? "execution" : "CPU-second";
   const { perMonth, perMinute, concurrent, applications } = limits;
   return [
-    ...(included > 0 ? [`${formatCount(included)} ${units} a month included`] : []),
-    ...(perMonth === null ? [] : [`At most ${formatCount(perMonth)} ${units} a month`]),
-    ...(perMinute === null ? [] : [`At most ${formatCount(perMinute)} starts a minute`]),
-    ...(concurrent === null ? [] : [`At most ${formatCount(concurrent)} executions at one time`]),
-    ...(applications === null ? [] : [`For at most ${formatCount(applications)} of your applications`]),
+    ...(included > 0 ? [`${countOf(included, one)} a month included`] : []),
+    ...(perMonth === null ? [] : [`At most ${countOf(perMonth, one)} a month`]),
+    ...(perMinute === null ? [] : [`At most ${countOf(perMinute, "start")} a minute`]),
+    ...(concurrent === null ? [] : [`At most ${countOf(concurrent, "execution")} at one time`]),
+    ...(applications === null
+      ? []
+      : [`For at most ${applications === 1 ? "one" : formatCount(applications)} of your applications`]),
   ];
 }

@@ -38,6 +38,11 @@ test.each([
   ],
   ["no JSON", pack({ "platform.json": "{" }), "platform.json is no valid JSON."],
   ["no name", pack({ "platform.json": "{}" }), "platform.json has no name."],
+  [
+    "a name that no service can have",
+    pack({ "platform.json": '{"name": "My service"}' }),
+    "name in platform.json must be lower-case letters, digits and hyphens, at most 63",
+  ],
 ])("%s is told before anything is sent", async (_, packed, message) => {
   await expect(readProject(packed)).rejects.toThrow(message);
 });

@@ -1,4 +1,6 @@
 import { strFromU8, unzip } from "fflate";
+import { MAX_PROJECT_FILE_BYTES } from "@platform/contract/limits";
+import { SERVICE_NAME_PATTERN } from "@platform/contract/project";
 
 /** What an archive says of itself. */
 export interface ProjectFacts {
@@ -12,8 +14,6 @@ export interface ProjectFacts {
 }
 
 const PROJECT_FILE = "platform.json";
-/** Larger descriptions of a project are refused by the platform as well. */
-const PROJECT_FILE_BYTES = 1_048_576;
 const DOUBTFUL =
   /(?:^|\/)(?:\.env(?:\..*)?|\.git|\.venv|venv|__pycache__|node_modules|.*\.pem|id_[a-z0-9]+)(?:\/|$)/u;
 const SHOWN = 20;
@@ -25,7 +25,7 @@ export async function readProject(archive: Uint8Array): Promise<ProjectFacts> {
   const found = await unpack(archive, (path, size) => {
     if (!path.endsWith("/")) paths.push(path);
     bytes += size;
-    return path === PROJECT_FILE && size <= PROJECT_FILE_BYTES;
+    return path === PROJECT_FILE && size <= MAX_PROJECT_FILE_BYTES;
   });
   const content = found[PROJECT_FILE];
   if (content === undefined) throw new Error(explainMissing(paths));
@@ -70,5 +70,9 @@ function parse(text: string): { readonly name: string; readonly description: str
   }
   const { name, description } = Object(found) as { readonly name?: unknown; readonly description?: unknown };
   if (typeof name !== "string" || name === "") throw new Error(`${PROJECT_FILE} has no name.`);
+  if (!new RegExp(SERVICE_NAME_PATTERN, "u").test(name))
+    throw new Error(
+      `name in ${PROJECT_FILE} must be lower-case letters, digits and hyphens, at most 63, and not begin or end with a hyphen.`,
+    );
   return { name, description: typeof description === "string" ? description : "" };
 }

@@ -51,6 +51,8 @@ test.each([
 test.each([
   [812, "812 B"],
   [1_258_291, "1.2 MB"],
+  [5_368_709_120, "5 GB"],
+  [5_368_709_119, "5.0 GB"],
   [268_435_456, "256 MB"],
 ])("%i bytes are written as %s", (bytes, words) => {
   expect(formatBytes(bytes)).toBe(words);

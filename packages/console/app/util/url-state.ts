@@ -13,11 +13,19 @@ type Parser<T> = (raw: Raw) => T | undefined;
 
 const first = (raw: Raw): string | undefined => (typeof raw === "object" ? raw[0] : raw);
 
-/** Any text but an empty one, of at most 500 characters. */
-export function text(): Parser<string> {
+/** Any text but an empty one, without spaces around it; what is longer is cut. */
+export function text(most = 500): Parser<string> {
+  const parse = exact(most);
+  return (raw) => parse(first(raw)?.trim());
+}
+
+/** A text with its spaces, as a tag. The platform takes none with U+0000. */
+export function exact(most: number): Parser<string> {
   return (raw) => {
-    const value = first(raw)?.trim();
-    return value === undefined || value === "" ? undefined : value.slice(0, 500);
+    const value = first(raw);
+    if (value === undefined || value === "" || value.includes("\0")) return undefined;
+    // By code points, as the platform counts: a character of two halves is not cut in the middle.
+    return value.length <= most ? value : Array.from(value).slice(0, most).join("");
   };
 }
 
@@ -44,11 +52,14 @@ export function whole(most = Number.MAX_SAFE_INTEGER): Parser<number> {
   };
 }
 
-/** A time in UTC as the platform writes it, `YYYY-MM-DD HH:MM:SS`, and one that there is. */
+/** A path of the console with its parameters, where each letter may be nine characters. No server takes a longer one. */
+export const address = (): Parser<string> => text(16_384);
+
+/** A time in UTC as the platform writes it, `YYYY-MM-DD HH:MM:SS`, one that there is and no year before the first. */
 export function time(): Parser<string> {
   return (raw) => {
     const value = first(raw);
-    if (value === undefined || !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/u.test(value)) return undefined;
+    if (value === undefined || !/^(?!0000)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/u.test(value)) return undefined;
     const at = parseTimestamp(value);
     // The parser goes on into the next month, and takes 24:00:00; the platform refuses both.
     return Number.isNaN(at) || formatTimestamp(at) !== value ? undefined : value;
@@ -82,10 +93,11 @@ export function search<P extends Parsers>(parsers: P) {
   return (raw: Given<P>): Parsed<P> => {
     const found = Object.entries(parsers).flatMap(([name, parse]) => {
       const value = parse(toRaw(raw[name]));
-      // The router goes on with what is in the URL and not here: undefined takes out what is not understood.
-      return value === undefined && !Object.hasOwn(raw, name) ? [] : [[name, value]];
+      return value === undefined ? [] : [[name, value]];
     });
-    return Object.fromEntries(found) as Parsed<P>;
+    // The router goes on with what is in the URL and not here, and pages ask the platform for it: undefined takes it out.
+    const taken = Object.keys(raw).map((name) => [name, undefined]);
+    return Object.fromEntries([...taken, ...found]) as Parsed<P>;
   };
 }
 

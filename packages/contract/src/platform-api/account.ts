@@ -3,6 +3,7 @@ import type { Static } from "typebox";
 import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { ROLES, TOKEN_SCOPES } from "../permissions.ts";
+import { MAX_PAGE_SIZE } from "../limits.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { DisplayName, NameQuery, idOf } from "./common.ts";
@@ -37,7 +38,7 @@ export const MeSchema = Type.Object(
     operator: Type.Boolean({ description: "Whether the user runs this platform" }),
     organization: OrganizationSchema,
     organizations: Type.Array(OrganizationSchema, {
-      description: "Organisations of the user, their own first; at most 100, `listOrganizations` has all",
+      description: `Organisations of the user, their own first; at most ${MAX_PAGE_SIZE}, \`listOrganizations\` has all`,
     }),
   },
   {

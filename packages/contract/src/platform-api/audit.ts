@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
+import { SEARCH_LIMITS } from "../search-limits.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 
@@ -78,7 +79,8 @@ const VerificationSchema = Type.Object(
   { title: "AuditVerification", description: "Whether a part of the audit log is as it was written" },
 );
 
-const Word = (description: string) => Type.String({ minLength: 1, maxLength: 200, description });
+const Word = (description: string) =>
+  Type.String({ minLength: 1, maxLength: SEARCH_LIMITS.audit, description });
 
 const OWNERS = { ...READS, allows: "administer" } as const;
 

@@ -13,6 +13,13 @@ const STATE = {
   terminal: Type.Boolean({ description: "Whether the status is final" }),
   code: Type.Optional(Type.String({ description: "Why there is no version (FAILED, UNKNOWN)" })),
   detail: Type.Optional(Type.String({ description: "Explanation of `code` for people" })),
+  buildsBefore: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        "While it is PENDING, how many other builds are likely to come before it; 0: it is the next. Not in lists, nor in the answer to an upload",
+    }),
+  ),
   createdAt: Timestamp("When the build was stored durably"),
   startedAt: Type.Optional(Timestamp("When it started")),
   endedAt: Type.Optional(Timestamp("When it reached its final state")),

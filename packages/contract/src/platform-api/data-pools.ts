@@ -3,6 +3,7 @@ import type { Static } from "typebox";
 import { FileReferenceSchema } from "../execution.ts";
 import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
+import { SEARCH_LIMITS } from "../search-limits.ts";
 import { PageQuery } from "../service-api.ts";
 import { VISIBLE } from "../visible-text.ts";
 import { StringEnum, Timestamp, pageOf } from "../schemas.ts";
@@ -82,6 +83,16 @@ const NameParams = Type.Object({
   file: FileName,
 });
 
+const FileQuery = Type.Object({
+  ...PageQuery.properties,
+  q: Type.Optional(
+    Type.String({
+      maxLength: SEARCH_LIMITS.poolFile,
+      description: "Only files whose name contains this text; capital letters do not matter",
+    }),
+  ),
+});
+
 /** Data pools of the organisation, and their files. */
 export const DATA_POOLS_API = {
   listDataPools: {
@@ -148,7 +159,7 @@ export const DATA_POOLS_API = {
     summary: "List the files of a data pool",
     description: "By name.",
     params: idOf("data pool"),
-    query: PageQuery,
+    query: FileQuery,
     responses: { 200: { description: "One page", schema: pageOf("PoolFilePage", PoolFileSchema) } },
     problems: ["NOT_FOUND"],
   },

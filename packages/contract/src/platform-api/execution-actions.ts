@@ -1,15 +1,11 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { MOST_CANCELLED, MOST_CANCELLED_IDS } from "../limits.ts";
 import { WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { REHEARSES, SERVICE_API } from "../service-api.ts";
 import { VersionNumber } from "./common.ts";
 import { ExecutionFilter } from "./executions.ts";
-
-/** Ids of one request. */
-const MOST_IDS = 500;
-/** Executions that one request with a filter cancels, at most. */
-export const MOST_CANCELLED = 10_000;
 
 const Filter = Type.Object(ExecutionFilter, {
   additionalProperties: false,
@@ -25,7 +21,7 @@ const CancelSchema = Type.Object(
           pattern: "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
           description: "Identifier of an execution",
         }),
-        { minItems: 1, maxItems: MOST_IDS, description: "These executions; in place of `filter`" },
+        { minItems: 1, maxItems: MOST_CANCELLED_IDS, description: "These executions; in place of `filter`" },
       ),
     ),
     filter: Type.Optional(Filter),
@@ -66,7 +62,7 @@ export const EXECUTION_ACTIONS_API = {
     allows: "run",
     audit: "executions.cancel",
     summary: "Cancel executions",
-    description: `By their ids, at most ${MOST_IDS}, or all that a filter matches, at most ${MOST_CANCELLED}. Jobs, and what applications of the organisation have started; ids of others are as if they did not exist. What waits ends at once, what runs within seconds.`,
+    description: `By their ids, at most ${MOST_CANCELLED_IDS}, or all that a filter matches, at most ${MOST_CANCELLED}. Jobs, and what applications of the organisation have started; ids of others are as if they did not exist. What waits ends at once, what runs within seconds.`,
     body: CancelSchema,
     responses: { 200: { description: "What became of them", schema: CancelledSchema } },
     problems: ["CONFLICT"],

@@ -1,10 +1,12 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { ExecutionStatusSchema, LogEntrySchema, ResultSchema, StartBodySchema } from "../execution.ts";
+import { MOST_LAST_LINES } from "../limits.ts";
 import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { AttemptSchema, MAX_ATTEMPTS } from "../retries.ts";
 import { ResourcesSchema } from "../project.ts";
+import { MOST_RAN_MS, SEARCH_LIMITS } from "../search-limits.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp } from "../schemas.ts";
 import { ServiceKey, VersionNumber } from "./common.ts";
@@ -25,9 +27,6 @@ const Uuid = (description: string) =>
     pattern: "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
     description,
   });
-
-/** The most characters of a code or of a text that is searched for. */
-const MAX_WORD = 100;
 
 /** Which executions are wanted: parameters of lists and counts, and the filter of a bulk cancellation. */
 export const ExecutionFilter = {
@@ -55,7 +54,7 @@ export const ExecutionFilter = {
   code: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: MAX_WORD,
+      maxLength: SEARCH_LIMITS.execution,
       description: "Only executions that did not succeed for this reason",
       examples: ["TIMEOUT"],
     }),
@@ -65,14 +64,14 @@ export const ExecutionFilter = {
   minRanMs: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: 999_999_999,
+      maximum: MOST_RAN_MS,
       description: "Only executions that have run for this many milliseconds or longer",
     }),
   ),
   q: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: MAX_WORD,
+      maxLength: SEARCH_LIMITS.execution,
       description:
         "Only executions whose identifier begins so, or with this in the name of their service or application or in their code; capital letters do not matter",
     }),
@@ -316,7 +315,7 @@ export const EXECUTIONS_API = {
       tail: Type.Optional(
         Type.Integer({
           minimum: 1,
-          maximum: 10_000,
+          maximum: MOST_LAST_LINES,
           description: "Only the last lines, this many; without `after`",
         }),
       ),

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import { READS, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
+import { SEARCH_LIMITS } from "../search-limits.ts";
 import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { VISIBLE } from "../visible-text.ts";
@@ -253,12 +254,17 @@ export const MARKETPLACE_API = {
       ...PageQuery.properties,
       q: Type.Optional(
         Type.String({
-          maxLength: 200,
+          maxLength: SEARCH_LIMITS.marketplace,
           description:
             "Words that name, title, tags, summary or description have, each or its beginning; at most 10 count",
         }),
       ),
-      tag: Type.Optional(Type.String({ maxLength: 32, description: "Only services with this tag" })),
+      tag: Type.Optional(
+        Type.String({
+          maxLength: SEARCH_LIMITS.marketplaceTag,
+          description: "Only services with this tag",
+        }),
+      ),
       price: Type.Optional(
         StringEnum(["free"], { description: "free: only services that have a plan without any price" }),
       ),

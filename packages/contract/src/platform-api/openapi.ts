@@ -151,7 +151,7 @@ export function createPlatformOpenApi(): OpenApiDocument {
     title: "Platform API",
     version: "1",
     description:
-      "Services, versions, applications, access keys, subscriptions and jobs of an organisation. The header X-OrganizationId selects the organisation; the default is the user's own. Strings with a null character (U+0000) are refused. Not described here is `/api/uploads`, which takes files of data pools by tus 1.0.0 (https://tus.io/protocols/resumable-upload), so that what was interrupted goes on where it ended: creation, creation-with-upload, checksum, termination and expiration, with the metadata dataPoolId, filename, filetype and sha256.",
+      "Services, versions, applications, access keys, subscriptions and jobs of an organisation. The header X-OrganizationId selects the organisation; the default is the user's own. With the header X-UserId, a session of another user is refused: pages that one user has opened do nothing in the name of the next. Strings with a null character (U+0000) are refused. Not described here is `/api/uploads`, which takes files of data pools by tus 1.0.0 (https://tus.io/protocols/resumable-upload), so that what was interrupted goes on where it ended: creation, creation-with-upload, checksum, termination and expiration, with the metadata dataPoolId, filename, filetype and sha256.",
     server: { url: PLATFORM_API_PREFIX, description: "This platform" },
     groups: GROUPS,
     security: {

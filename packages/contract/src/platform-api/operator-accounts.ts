@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import { READS, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
+import { SEARCH_LIMITS } from "../search-limits.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 
@@ -15,7 +16,7 @@ export const USER_STATES = ["enabled", "disabled", "operator"] as const;
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 const Search = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
+  Type.Optional(Type.String({ minLength: 1, maxLength: SEARCH_LIMITS.operator, description }));
 
 const UserSchema = Type.Object(
   {

@@ -82,9 +82,9 @@ export const ORGANIZATIONS_API = {
     allows: "administer",
     audit: "organization.update",
     summary: "Change name and slug of an organisation",
-    description: `Without a slug it stays as it is. ${OfRequest}`,
+    description: `What is left out stays as it is. ${OfRequest}`,
     params: idOf("organisation"),
-    body: Type.Object(OrganizationWish.properties, {
+    body: Type.Partial(OrganizationWish, {
       additionalProperties: false,
       title: "PutOrganizationRequest",
       description: "Name and slug",

@@ -3,6 +3,7 @@ import type { Static } from "typebox";
 import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { ResourcesSchema } from "../project.ts";
+import { SEARCH_LIMITS } from "../search-limits.ts";
 import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { BuildSchema, VersionParams } from "./builds.ts";
@@ -58,14 +59,17 @@ const ServiceSchema = Type.Object(
 /** A service: a Python function with an endpoint. */
 export type Service = Static<typeof ServiceSchema>;
 
+/** Whether a version accepts executions. */
+export const VersionState = StringEnum(["LIVE", "RETIRED"], {
+  title: "VersionState",
+  description: "LIVE: accepts executions. RETIRED: accepts no new executions",
+});
+
 /** One built version of a service. */
 const VersionSchema = Type.Object(
   {
     version: VersionNumber,
-    status: StringEnum(["LIVE", "RETIRED"], {
-      title: "VersionState",
-      description: "LIVE: accepts executions. RETIRED: accepts no new executions",
-    }),
+    status: VersionState,
     resources: ResourcesSchema,
     timeoutSeconds: Type.Integer({ description: "Wall-clock limit of one execution in seconds" }),
     inputSchema: Nullable(JsonObject("JSON Schema"), {
@@ -162,7 +166,10 @@ export const SERVICES_API = {
       ...PageQuery.properties,
       name: Type.Optional(Type.String({ description: "Only the service of this name" })),
       q: Type.Optional(
-        Type.String({ maxLength: 63, description: "Only services whose name contains this text" }),
+        Type.String({
+          maxLength: SEARCH_LIMITS.service,
+          description: "Only services whose name contains this text",
+        }),
       ),
       publication: Type.Optional(
         StringEnum(["internal", "marketplace", "none"], {

@@ -6,8 +6,9 @@ import { PageQuery } from "../service-api.ts";
 import { NAME_PATTERN } from "../visible-text.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { VersionParams } from "./builds.ts";
-import { KeyParams, ServiceKey, idOf } from "./common.ts";
+import { KeyParams, ServiceKey, VersionNumber, idOf } from "./common.ts";
 import { PlanId, PlanSchema, PlanUnit } from "./plans.ts";
+import { VersionState } from "./services.ts";
 
 /** Which version the endpoint URL of a subscription names. */
 export const FollowedVersion = Type.String({
@@ -83,6 +84,13 @@ const SubscriptionSchema = Type.Object(
     status: Status,
     sharesLogs: SharesLogs,
     version: Version,
+    versionStatus: Nullable(VersionState, {
+      description:
+        "Of the version that its endpoint URL names. RETIRED: the version that it is pinned to, or each of the major number that it follows, was retired: states and results of earlier executions stay, and starts of that version are refused. null: it names the highest live version, and none is live",
+    }),
+    latestVersion: Nullable(VersionNumber, {
+      description: "The highest live version of the service; null: none is live",
+    }),
     plan: Nullable(PlanSchema, {
       description: "The terms it was made with; null: within the organisation of the service, without a plan",
     }),

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { MOST_USAGE_DAYS } from "../limits.ts";
 import { READS } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
@@ -71,7 +72,7 @@ export const USAGE_API = {
     query: Type.Object({
       ...PageQuery.properties,
       from: Type.Optional(Day("First day; default: the first of this month")),
-      to: Type.Optional(Day("Last day, at most 366 days; default: today")),
+      to: Type.Optional(Day(`Last day, at most ${MOST_USAGE_DAYS} days; default: today`)),
       by: Type.Optional(
         StringEnum(USAGE_DIMENSIONS, { default: "day", description: "What is added up; default: by day" }),
       ),

@@ -5,6 +5,7 @@ import { READS, REMOVES, WRITES } from "../operation-rows.ts";
 import type { OperationTable } from "../operation.ts";
 import { BACKEND_ID_PATTERN } from "../project.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp } from "../schemas.ts";
+import { LAST_PAGE, SEARCH_LIMITS } from "../search-limits.ts";
 import { Amount, Currency, GivenAmount } from "./price.ts";
 import { PageQuery, PreferHeaders, StartHeaders } from "../service-api.ts";
 
@@ -14,7 +15,7 @@ export const JOB_STATES = ["PENDING", "RUNNING", "COMPLETED", "FAILED", "CANCELL
 export type JobState = (typeof JOB_STATES)[number];
 
 /** What names and tags of jobs may be. */
-const JOB_TEXTS = { name: 200, tags: 20, tag: 64 } as const;
+const JOB_TEXTS = { name: SEARCH_LIMITS.quantumJob, tags: 20, tag: SEARCH_LIMITS.quantumJobTag } as const;
 
 const Shots = Type.Integer({
   minimum: 1,
@@ -191,7 +192,7 @@ export const OF_ONE_JOB = {
 
 /** Which page of a list is wanted. */
 export const PAGE_QUERY = {
-  page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: "From 0; default 0" })),
+  page: Type.Optional(Type.Integer({ minimum: 0, maximum: LAST_PAGE, description: "From 0; default 0" })),
   size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "Default 20" })),
 };
 
@@ -202,7 +203,9 @@ export const JobsQuery = Type.Object({
   serviceExecutionId: Type.Optional(
     Type.String({ maxLength: 64, description: "Only those that this execution of a service has started" }),
   ),
-  backendId: Type.Optional(Type.String({ maxLength: 63, description: "Only those of this backend" })),
+  backendId: Type.Optional(
+    Type.String({ maxLength: SEARCH_LIMITS.backend, description: "Only those of this backend" }),
+  ),
   status: Type.Optional(StringEnum(JOB_STATES, { description: "Only those in this state" })),
   tag: Type.Optional(
     Type.Array(Type.String({ maxLength: JOB_TEXTS.tag }), {

@@ -2,6 +2,9 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import { Nullable } from "../schemas.ts";
 
+/** The largest amount that is sent as a number. */
+export const MOST_AMOUNT = 999_999_999;
+
 /** More digits behind the point are not kept. */
 export const AMOUNT_DECIMALS = 9;
 
@@ -25,7 +28,7 @@ export const GivenAmount = (description: string) =>
         examples: ["0.0025"],
         description: "a decimal number of nine digits before and nine behind the point at most",
       }),
-      Type.Number({ minimum: 0, maximum: 999_999_999 }),
+      Type.Number({ minimum: 0, maximum: MOST_AMOUNT }),
     ],
     { description: `${description}: a decimal string or a number, exact to a billionth` },
   );

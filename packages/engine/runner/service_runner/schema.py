@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import typing
 
 from . import hints
 from .binder import NAMES
+from .defaults import MISSING, read_default
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +27,8 @@ _PRIMITIVES = {
     None: "null",
 }
 _MAX_DEPTH = 30
+_MAX_CHARACTERS_WITH_DEFAULTS = 32 * 1024
+"""Of the JSON text in ASCII: one of 64 kB is left out of the version, which no default is worth."""
 
 
 def derive_schemas(binder: Binder) -> tuple[Schema | None, Schema | None]:
@@ -44,7 +49,11 @@ def _derive_input(all_hints: dict[str, Any]) -> Schema | None:
     if not properties:
         return None
     required = [name for name in properties if source.requires_members(members[name])]
-    return source.close(_describe_object(properties, required))
+    schema = source.close(_describe_object(properties, required))
+    if source.with_default and len(json.dumps(schema)) > _MAX_CHARACTERS_WITH_DEFAULTS:
+        for member in source.with_default:
+            del member["default"]
+    return schema
 
 
 def _describe_object(properties: dict[str, Schema], required: list[str]) -> Schema:
@@ -71,9 +80,10 @@ def _derive_output(hint: Any) -> Schema | None:
 class _Schemas:
     """Collects named definitions, so that a type that refers to itself has a finite schema."""
 
-    def __init__(self, prefix: str, mode: str) -> None:
+    def __init__(self, prefix: str, mode: typing.Literal["validation", "serialization"]) -> None:
         self.prefix = prefix
         self.mode = mode
+        self.with_default: list[Schema] = []
         self.definitions: dict[str, Schema] = {}
         self.names: dict[type, str] = {}
 
@@ -149,7 +159,19 @@ class _Schemas:
 
     def _derive_dataclass(self, kind: Any, depth: int) -> Schema:
         members = self._derive_members(hints.fields_of(kind), depth)
+        if self.mode == "validation":
+            self._add_defaults(kind, members["properties"])
         return {**members, "additionalProperties": False}
+
+    def _add_defaults(self, kind: Any, properties: dict[str, Schema]) -> None:
+        types = typing.get_type_hints(kind)
+        for field in dataclasses.fields(kind):
+            if field.init:
+                schema = properties[field.name]
+                default = read_default(field, types.get(field.name, object), schema)
+                if default is not MISSING:
+                    properties[field.name] = {**schema, "default": default}
+                    self.with_default.append(properties[field.name])
 
     def _derive_members(self, members: list[hints.Member], depth: int) -> Schema:
         properties = {name: self.derive(hint, depth + 1) for name, hint, _ in members}

@@ -99,7 +99,8 @@ class Arguments(unittest.TestCase):
         members = schema["$defs"]["Params"]["properties"]
         self.assertEqual(members["maps"], {"$ref": "#/$defs/DataPool"})
         self.assertEqual(
-            members["more"], {"anyOf": [{"$ref": "#/$defs/DataPool"}, {"type": "null"}]}
+            members["more"],
+            {"anyOf": [{"$ref": "#/$defs/DataPool"}, {"type": "null"}], "default": None},
         )
 
     def test_pydantic_makes_the_same_of_it(self) -> None:

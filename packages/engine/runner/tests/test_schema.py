@@ -22,6 +22,13 @@ class Tree:
 
 
 @dataclasses.dataclass
+class Settings:
+    values: list[float]
+    label: str = "x"
+    mode: str = "fast"
+
+
+@dataclasses.dataclass
 class Envelope:
     result: dict[str, int]
     metadata: dict[str, int]
@@ -94,6 +101,23 @@ class Schemas(unittest.TestCase):
                 self.assertEqual(
                     derive(run)[0], {"type": "object", "properties": {"data": expected}}
                 )
+
+    def test_members_stand_in_the_order_of_the_program(self) -> None:
+        def run(data: Settings) -> None: ...
+
+        definition = derive(run)[0]["$defs"]["Settings"]
+        self.assertEqual(list(definition["properties"]), ["values", "label", "mode"])
+
+    def test_a_large_schema_does_without_defaults(self) -> None:
+        def derive_wide(count: int) -> Any:
+            def run(data: Any) -> None: ...
+
+            members = [(f"member{at}", str, "x" * 400) for at in range(count)]
+            run.__annotations__ = {"data": dataclasses.make_dataclass("Wide", members)}
+            return derive(run)[0]["$defs"]["Wide"]["properties"]["member0"]
+
+        self.assertEqual(derive_wide(10), {"type": "string", "default": "x" * 400})
+        self.assertEqual(derive_wide(100), {"type": "string"})
 
     def test_a_type_that_refers_to_itself_has_a_finite_schema(self) -> None:
         def run(data: Tree) -> None:

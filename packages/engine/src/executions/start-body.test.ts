@@ -1,4 +1,4 @@
-import { MAX_INPUT_BYTES } from "@platform/contract/execution";
+import { MAX_INPUT_BYTES } from "@platform/contract/limits";
 import { Problem } from "@platform/contract/problems";
 import { describe, expect, test } from "vitest";
 import { acceptStartBody } from "./start-body.ts";

@@ -1,12 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import {
-  FileReferenceSchema,
-  MAX_INPUT_BYTES,
-  MAX_INPUT_DEPTH,
-  PersistTargetSchema,
-} from "@platform/contract/execution";
+import { FileReferenceSchema, MAX_INPUT_DEPTH, PersistTargetSchema } from "@platform/contract/execution";
 import type { FileReference, PersistTarget } from "@platform/contract/execution";
 import { explainFileName } from "@platform/contract/file-name";
+import { MAX_INPUT_BYTES } from "@platform/contract/limits";
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
 import { MAX_WEBHOOK_URL, parseWebhookUrl } from "@platform/contract/webhook-url";

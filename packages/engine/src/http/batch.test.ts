@@ -50,8 +50,8 @@ describe("a batch", () => {
     }
   });
 
-  test("stores each item as the bytes that came", async () => {
-    const item = '{ "data": {"a": 1.0, "b": "\\u0000"} }';
+  test("stores each item as the bytes that came, without what the schema has as a default", async () => {
+    const item = '{ "data": {"a": 1.0, "b": "\\u0000"}, "params": {} }';
     await send(`{"items": [ ${item} ]}`);
     expect(Buffer.from((await scene.claimOne()).body).toString()).toBe(item);
   });

@@ -25,12 +25,17 @@ export function toProblem(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   if (isFastifyError(error) && error.statusCode !== undefined && error.statusCode < 500)
     return toRequestProblem(error);
-  request.log.error(
-    // Without the query, in which a provider of sign-in sends its code.
-    { err: error, method: request.method, path: request.url.replace(/\?.*/su, "") },
-    "request failed",
-  );
+  request.log.error({ err: error, method: request.method, path: describePath(request) }, "request failed");
   return new Problem("INTERNAL_ERROR", undefined, { cause: error });
+}
+
+/** Parameters of paths that are the token of a link: whoever reads it can use it. */
+const SECRET_PARAMETER = /:(?:token|invitation)(?![A-Za-z0-9_])/u;
+
+/** For the log: without the query, in which a provider of sign-in sends its code, and without the tokens of links. */
+function describePath({ url, routeOptions }: FastifyRequest): string {
+  const route = routeOptions.url ?? "";
+  return SECRET_PARAMETER.test(route) ? route : url.replace(/\?.*/su, "");
 }
 
 /** Sends the problem as JSON with its status and headers. From status 500 on, the body names the request id. `more`: further fields. */

@@ -26,6 +26,12 @@ const TABLE = {
     summary: "Find a thing",
     params: Type.Object({ id: Type.String() }),
   },
+  useLink: {
+    ...READ,
+    path: "/links/{token}",
+    summary: "Use a link",
+    params: Type.Object({ token: Type.String() }),
+  },
   openDoor: { ...READ, path: "/door", summary: "Open the door", allows: "public" },
 } as const satisfies OperationTable;
 
@@ -55,6 +61,9 @@ async function create() {
       find: ({ params }) => {
         if (params.id === "bug") throw new Error("a bug");
         return { status: 204 } as const;
+      },
+      useLink: () => {
+        throw new Error("a bug");
       },
       openDoor: () => ({ status: 204 }) as const,
     },
@@ -100,5 +109,12 @@ test("the log of a bug names the request as its answer does, and not what stands
   expect(logged).toEqual([
     expect.objectContaining({ msg: "request failed", requestId, path: "/things/bug", method: "GET" }),
   ]);
+  expect(JSON.stringify(logged)).not.toContain("hush");
+});
+
+test("the log of a bug has no token of a link", async () => {
+  const { logged, get } = await create();
+  expect((await get("/links/hush")).statusCode).toBe(500);
+  expect(logged).toEqual([expect.objectContaining({ msg: "request failed", path: "/links/:token" })]);
   expect(JSON.stringify(logged)).not.toContain("hush");
 });

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { formatTimestamp, isExecutionStatus } from "@platform/contract/execution";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@platform/contract/service-api";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
+import { DEFAULT_PAGE_SIZE } from "@platform/contract/service-api";
 import { refuseCursor } from "../store/refuse-cursor.ts";
 import type { ListFilter, PageRequest } from "../store/execution-store.ts";
 import { DIGITS, readParameter, refuseParameter } from "./query.ts";

@@ -41,8 +41,8 @@ describe("start", () => {
     expect((await scene.store.list("carol", { limit: 1 })).items).toEqual([]);
   });
 
-  test("stores the bytes as they came", async () => {
-    const payload = '{ "data": {"a": 1.0, "b": "\\u0000"} }';
+  test("stores the bytes as they came, without what the schema has as a default", async () => {
+    const payload = '{ "data": {"a": 1.0, "b": "\\u0000"}, "params": {} }';
     await scene.app.inject({
       method: "POST",
       url: "/",

@@ -4,7 +4,7 @@ import { isContainer, isDeeperThan } from "../base/json.ts";
 /** Maximum nesting of a schema's JSON; pydantic derives about six levels for a model in a list in a model. */
 const MAX_DEPTH = 100;
 const MAX_TEXT_BYTES = 64 * 1024;
-/** Of a number in PostgreSQL's jsonb. The bound of the whole is far below what it takes before the point. */
+/** Of a number in PostgreSQL's numeric, which jsonb has: descriptions of backends and metadata are stored so, schemas and examples as json. The bound of the whole is far below what it takes before the point. */
 const MAX_DECIMALS = 16_383;
 const NUL = "\0";
 const HALF_PAIR = /\p{Surrogate}/u;
@@ -16,7 +16,7 @@ const HALF_PAIR = /\p{Surrogate}/u;
 export function findExcess(schema: unknown): string | null {
   if (isDeeperThan(schema, MAX_DEPTH)) return `is nested deeper than ${MAX_DEPTH} levels`;
   const text = JSON.stringify(schema);
-  // Stored, a number stands there without a power of ten: a few characters could become thousands.
+  // What jsonb has stored has a number without its power of ten: a few characters could become thousands.
   if (Buffer.byteLength(text) + measureExact(schema) > MAX_TEXT_BYTES)
     return `is larger than ${MAX_TEXT_BYTES} bytes`;
   if (!hasOnlyStorableNumbers(schema))
@@ -42,7 +42,7 @@ function hasOnlyStorableNumbers(value: unknown): boolean {
   return !isContainer(value) || Object.values(value).every(hasOnlyStorableNumbers);
 }
 
-/** Whether PostgreSQL's jsonb can store the text. */
+/** Whether PostgreSQL can store the text: as jsonb, and as json so that its functions read it. */
 function hasOnlyStorableText(value: unknown): boolean {
   if (typeof value === "string") return !value.includes(NUL) && !HALF_PAIR.test(value);
   if (!isContainer(value)) return true;

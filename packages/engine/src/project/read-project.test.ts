@@ -93,7 +93,7 @@ test("every fault of the document is told with its path and what was expected", 
   expect(byPath["/resources/cpu"]).toContain("must be > 0");
   expect(byPath["/resources/memory"]).toContain("must be >= 0.01");
   expect(byPath["/resources/gpu"]).toContain("known are cpu, memory");
-  expect(byPath["/runtime"]).toBe("runtime is missing.");
+  expect(byPath["/runtime"]).toBe('runtime is missing: it must be "PYTHON_TEMPLATE".');
   expect(byPath["/isolation"]).toBe('isolation must be "fork" or "spawn", not "fast".');
   expect(byPath["/timeoutSeconds"]).toBe("timeoutSeconds must be of type integer, not string.");
 });

@@ -1,10 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { normalize } from "node:path/posix";
+import { MAX_PROJECT_FILE_BYTES } from "@platform/contract/limits";
 import { PROGRAM_FILE, PROJECT_FILE, ProjectSchema } from "@platform/contract/project";
 import type { Project } from "@platform/contract/project";
 import { getCode, getMessage } from "../base/thrown.ts";
-import { MEGABYTE } from "../base/bytes.ts";
 import { isDeeperThan } from "../base/json.ts";
 import { openArchive } from "./archive.ts";
 import { findNameFault } from "./entry-names.ts";
@@ -15,7 +15,6 @@ import type { FieldError } from "@platform/contract/problems";
 import { createSchemaCheck } from "./schema-check.ts";
 import { quote } from "./schema-faults.ts";
 
-const MAX_PROJECT_FILE_BYTES = MEGABYTE;
 const MAX_PROJECT_DEPTH = 32;
 const check = createSchemaCheck<Project>(ProjectSchema);
 

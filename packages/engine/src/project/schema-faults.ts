@@ -53,7 +53,10 @@ function describeFault(error: ErrorObject): FieldError {
   switch (error.keyword) {
     case "required": {
       const missing = String(error.params["missingProperty"]);
-      return { path: `${error.instancePath}/${missing}`, message: `${missing} is missing.` };
+      return {
+        path: `${error.instancePath}/${missing}`,
+        message: `${missing} is missing${describeMissing(error.parentSchema, missing)}.`,
+      };
     }
     case "additionalProperties": {
       const extra = String(error.params["additionalProperty"]);
@@ -84,6 +87,13 @@ function describeFault(error: ErrorObject): FieldError {
       return { path: error.instancePath, message };
     }
   }
+}
+
+/** Where there is one value only, it is said. */
+function describeMissing(schema: unknown, name: string): string {
+  const wanted: unknown = new Map(Object.entries(readProperties(schema))).get(name);
+  if (typeof wanted !== "object" || wanted === null || !("const" in wanted)) return "";
+  return `: it must be ${quote(wanted.const)}`;
 }
 
 function readProperties(schema: unknown): object {

@@ -241,9 +241,6 @@ export interface ListFilter extends PageRequest {
   readonly createdBefore?: number;
 }
 
-/** A page of a log ends with the line, or group of lines written together, that reaches this size. */
-export const LOG_PAGE_BYTES = 1_048_576;
-
 /** A part of a list. `nextCursor` is null on the last page. */
 export interface Page<T> {
   readonly items: readonly T[];

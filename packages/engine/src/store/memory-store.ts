@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
+import { LOG_PAGE_BYTES } from "@platform/contract/limits";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import { fits } from "../base/capacity.ts";
 import type { ContentName } from "../content/result-store.ts";
 import type { LogLine } from "../python/port/runtime.ts";
 import { CANCELLED_BETWEEN } from "./retry-rules.ts";
-import { CANCELLED_BEFORE, LOG_PAGE_BYTES } from "./execution-store.ts";
+import { CANCELLED_BEFORE } from "./execution-store.ts";
 import { refuseCursor } from "./refuse-cursor.ts";
 import type {
   ExecutionRecord,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { LOG_PAGE_BYTES } from "../store/execution-store.ts";
+import { LOG_PAGE_BYTES } from "@platform/contract/limits";
 import type { ExecutionStore, NewExecution, StoreEvent } from "../store/execution-store.ts";
 import {
   SHORT_LEASE,

@@ -23,7 +23,7 @@ export const TARGET = {
   timeoutSeconds: 60,
   inputSchema: {
     type: "object",
-    properties: { params: { type: "object", properties: { shots: { type: "integer" } } } },
+    properties: { params: { type: "object", properties: { shots: { type: "integer", default: 100 } } } },
   },
 };
 export const SUCCESS = {

@@ -122,7 +122,7 @@ test("receipts of a replaced key stay valid, those of keys that leaked do not", 
   await rotateSigningKey(store, TEST_SECRET, "when unused");
   // As it is an hour later: it signs and verifies no access token.
   await home.database.query({
-    text: "update signing_key set retired_at = now() where kid = $1",
+    text: "update signing_key set retired_at = now() - interval '1 minute' where kid = $1",
     values: [kid],
   });
   const kids = async () => (await read()).keys.map((key) => key.kid);

@@ -1,6 +1,7 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from "jose";
 import type { CryptoKey, JWK } from "jose";
 import { createCache } from "@platform/engine/base/cache";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import type { SigningKeyRecord, SigningKeyStore } from "../store/signing-keys.ts";
 import { createSigningKeyRing } from "../secrets/key-ring.ts";
 import type { KeyRing, PlatformSecret } from "../secrets/key-ring.ts";
@@ -38,7 +39,7 @@ export interface SigningKeysOptions {
   readonly store: Pick<SigningKeyStore, "list" | "insertFirst" | "listForReceipts">;
   /** The platform's secret; private keys are encrypted with a key derived from it. */
   readonly secret: PlatformSecret;
-  /** Milliseconds since the epoch; default: `Date.now`. */
+  /** Current time in milliseconds; default: the monotonic clock, so that no cached key grows young where a clock is set back. */
   readonly now?: () => number;
 }
 
@@ -56,7 +57,7 @@ const MIN_RELOAD_MS = 1_000;
 
 /** Reads signing keys from the store and keeps them for seconds. */
 export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
-  const now = options.now ?? Date.now;
+  const now = options.now ?? readMonotonic;
   const ring = createSigningKeyRing(options.secret);
   const ofReceipts = createCache<readonly JWK[]>({ maxEntries: 1, ttlMs: FRESH_MS, now });
   let loaded: LoadedKeys | null = null;

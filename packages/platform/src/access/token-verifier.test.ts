@@ -1,5 +1,5 @@
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { HOUR } from "@platform/engine/base/time";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
@@ -185,6 +185,23 @@ describe("access tokens", () => {
     for (let guess = 0; guess < 50; guess++)
       await verifier.verify(await sign(claims(), { kid: `guess-${guess}` }));
     expect(queries - before).toBeLessThanOrEqual(1);
+  });
+
+  test("are judged by keys that are read anew by no time of day", async () => {
+    let queries = 0;
+    const store = createSigningKeyStore(home.database);
+    const counting = { ...store, list: () => ((queries += 1), store.list()) };
+    vi.setSystemTime(Date.now());
+    try {
+      const keys = createSigningKeys({ store: counting, secret: SECRET });
+      const { kid } = await keys.current();
+      vi.setSystemTime(Date.now() + HOUR);
+      expect(keys.isTrusted(kid)).toBe(true);
+      await keys.current();
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(queries).toBe(1);
   });
 
   test("are refused within seconds once their key is retired, though they were verified before and no notification came", async () => {

@@ -21,7 +21,7 @@ export interface Organisations {
   /** @throws Problem CONFLICT when the slug is taken, NOT_FOUND */
   readonly renameOrganisation: (
     id: string,
-    wanted: { readonly name: string; readonly slug?: string },
+    wanted: { readonly name?: string; readonly slug?: string },
   ) => Promise<void>;
   /** @throws Problem CONFLICT while something is in the way, NOT_FOUND */
   readonly deleteOrganisation: (id: string, by: string) => Promise<void>;
@@ -55,7 +55,7 @@ export function createOrganisations(
       return id;
     },
     renameOrganisation: async (id, { name, slug }) => {
-      const result = await organisations.update({ id, name, slug: slug ?? null });
+      const result = await organisations.update({ id, name: name ?? null, slug: slug ?? null });
       if (result === "slug taken") throw refuseSlug(slug ?? "");
       if (result === "unknown") throw new Problem("NOT_FOUND", "There is no such organisation.");
       onChange();

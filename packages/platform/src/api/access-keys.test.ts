@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createAccessKeyStore } from "../store/access-keys.ts";
 import { createTestClient, createTestService, createTestUser } from "../testing/fixtures.ts";
 import type { TestClient, TestService, TestUser } from "../testing/fixtures.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
-import { createTestDatabase } from "../testing/test-database.ts";
+import { createTestDatabase, withClockStep } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 
 let home: TestDatabase;
@@ -161,12 +162,14 @@ test("a rotated key goes on for a day beside the one that replaces it, which has
   expect(Math.round((Date.parse(`${next.expiresAt}Z`) - Date.now()) / 86_400_000)).toBe(90);
 });
 
-test("a key that is rotated with no overlap gives no token any more", async () => {
+test("a key that is rotated with no overlap gives no token any more, by no clock", async () => {
   const { applicationId, keyId, secret } = await createClient();
   expect(await exchange({ keyId, secret })).toBe(200);
   const rotated = await send("POST", `${applicationId}/access-keys/${keyId}/rotate`, { oldEndsInHours: 0 });
   await expect.poll(() => exchange({ keyId, secret })).toBe(401);
   expect(await exchange(rotated.json<Key>())).toBe(200);
+  const setBack = createAccessKeyStore(withClockStep(home.database, () => "-1 hour"));
+  expect(await setBack.findActive(keyId)).toBeNull();
 });
 
 test("a rotation never prolongs a key", async () => {

@@ -20,6 +20,7 @@ function describe(build: BuildRecord) {
     status: build.status,
     terminal: isFinal(build.status),
     ...build.failure,
+    ...(typeof build.buildsBefore === "number" ? { buildsBefore: build.buildsBefore } : {}),
     createdAt: formatTimestamp(build.createdAt),
     ...(build.startedAt === null ? {} : { startedAt: formatTimestamp(build.startedAt) }),
     ...(build.endedAt === null ? {} : { endedAt: formatTimestamp(build.endedAt) }),

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Operation } from "@platform/contract/operation";
 import type { Actor } from "@platform/contract/permissions";
 import { can, explainRefusal } from "@platform/contract/permissions";
-import type { Operation } from "@platform/contract/operation";
+import { REQUESTED_BY } from "@platform/contract/platform-api/session";
 import { Problem } from "@platform/contract/problems";
 import { readParameter } from "@platform/engine/http/query";
 import type { Identity } from "../accounts/identity.ts";
@@ -92,6 +93,12 @@ async function readCredential(deps: CallerDeps, request: Request, isDownload: bo
   const verified = await identity.verifySession(session);
   if (!verified) throw unauthenticated("The session has ended; sign in again.", false);
   const { sessionId, userId, isOperator } = verified;
+  const { "x-userid": expected = userId } = headers;
+  if (expected !== userId)
+    throw unauthenticated(
+      "Another user has signed in in this browser since the page was opened. Nothing was done.",
+      false,
+    );
   return { credential: { kind: "session", sessionId }, userId, isOperator };
 }
 
@@ -133,16 +140,17 @@ function readToken(headers: IncomingHttpHeaders): string {
     throw unauthenticated("Authorization and X-Auth-Token carry different tokens; send one of them.", true);
   }
   const token = bearer ?? (typeof plain === "string" ? plain : undefined);
-  if (token === undefined) {
-    throw unauthenticated(
-      "Send a personal access token as Authorization: Bearer <TOKEN> or as X-Auth-Token.",
-      false,
-    );
-  }
+  if (token === undefined) throw unauthenticated(explainMissing(headers), false);
   if (!isPersonalAccessToken(token)) {
     throw unauthenticated(explainOther(token), true);
   }
   return token;
+}
+
+function explainMissing(headers: IncomingHttpHeaders): string {
+  return headers["x-requested-by"] === REQUESTED_BY
+    ? "The session has ended; sign in again."
+    : "Send a personal access token as Authorization: Bearer <TOKEN> or as X-Auth-Token.";
 }
 
 function explainOther(token: string): string {

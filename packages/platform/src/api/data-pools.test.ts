@@ -144,6 +144,32 @@ describe("a data pool", () => {
 });
 
 describe("a file of a data pool", () => {
+  test("is found by a part of its name, page by page, and by no name of another pool", async () => {
+    const names = ["Berlin52.json", "berlin_a.csv", "Straße.json", "50% done.txt", "zürich berlin.json"];
+    for (const name of names) await store(name, "{}");
+    const maps = pool;
+    pool = (await call("POST", "/data-pools", { name: "Others" })).json();
+    await store("berlin of others.json", "{}");
+    const find = async (q: string, more = "", by = owner) =>
+      (await send("GET", `/data-pools/${maps.id}/files?q=${encodeURIComponent(q)}${more}`, { by })).json<{
+        items: readonly PoolFile[];
+        nextCursor: string | null;
+      }>();
+    const named = async (q: string) => (await find(q)).items.map(({ name }) => name);
+    expect(await named("BERLIN")).toEqual(["Berlin52.json", "berlin_a.csv", "zürich berlin.json"]);
+    expect(await named("STRASSE")).toEqual(["Straße.json"]);
+    // No letter stands for others.
+    expect([await named("%"), await named("n_a")]).toEqual([["50% done.txt"], ["berlin_a.csv"]]);
+    expect(await named("")).toHaveLength(names.length);
+    expect(await find("nothing")).toEqual({ items: [], nextCursor: null });
+    const first = await find("berlin", "&limit=2");
+    const next = await find("berlin", `&limit=2&cursor=${encodeURIComponent(first.nextCursor ?? "")}`);
+    expect([first, next].map(({ items }) => items.length)).toEqual([2, 1]);
+    expect(next.nextCursor).toBeNull();
+    expect(await find("berlin", "", await createTestUser(here))).toMatchObject({ code: "NOT_FOUND" });
+    expect(await find("x".repeat(201))).toMatchObject({ code: "INVALID_INPUT" });
+  });
+
   test("has a reference that a start takes, and comes back byte for byte", async () => {
     const stored = await store("berlin52.json", '{"cities": 52}');
     expect(stored).toMatchObject({

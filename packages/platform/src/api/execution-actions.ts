@@ -1,4 +1,4 @@
-import { MOST_CANCELLED } from "@platform/contract/platform-api/execution-actions";
+import { MOST_CANCELLED } from "@platform/contract/limits";
 import type {
   CancelledExecutions,
   EXECUTION_ACTIONS_API,

@@ -86,6 +86,12 @@ const state = (status: string) => [
   expect.anything(),
 ];
 
+const waits = (buildsBefore: number) => [
+  "state",
+  expect.objectContaining({ version: "1.0.0", status: "PENDING", buildsBefore }),
+  null,
+];
+
 describe("a build that is followed", () => {
   test("says its state, its lines as they are written, its end, and closes", async () => {
     await createBuild();
@@ -118,6 +124,38 @@ describe("a build that is followed", () => {
     ]);
     expect(await stream.next()).toEqual(["end", {}, `${held.id}:4`]);
     expect(await stream.next()).toBeNull();
+  });
+
+  test("says while it waits how many builds come before it, as organisations take turns", async () => {
+    await createBuild("2.0.0");
+    await createBuild("1.0.0");
+    const own = { owner, key };
+    owner = await createTestUser(here);
+    const { organisationId } = owner;
+    key = (await here.stores.services.create({ organisationId, name: "demo", description: "" })).key;
+    await createBuild("1.0.0");
+    const readBefore = async (version: string) =>
+      (await (await send(`${key}/versions/${version}/build`)).json()) as BuildSummary;
+    // The first ones of each come first, though the second one of the other organisation is older.
+    expect((await readBefore("1.0.0")).buildsBefore).toBe(1);
+    ({ owner, key } = own);
+    expect((await readBefore("2.0.0")).buildsBefore).toBe(0);
+    const stream = await follow();
+    expect(await stream.next()).toEqual(waits(2));
+    const first = await claim();
+    expect([first.version, first.serviceKey]).toEqual(["2.0.0", key]);
+    expect(await stream.next()).toEqual(waits(1));
+    expect((await claim()).serviceKey).not.toBe(key);
+    expect(await stream.next()).toEqual(waits(0));
+    const held = await claim();
+    expect([held.version, held.serviceKey]).toEqual(["1.0.0", key]);
+    const [, running] = (await stream.next()) ?? [];
+    expect(running).toMatchObject({ status: "RUNNING" });
+    expect(running).not.toHaveProperty("buildsBefore");
+    // One of this major number is built after the other.
+    await createBuild("1.0.1");
+    expect((await readBefore("1.0.1")).buildsBefore).toBe(1);
+    await stream.close();
   });
 
   test("goes on behind the lines that the caller has, with the same build when there is a newer one", async () => {

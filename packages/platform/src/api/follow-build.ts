@@ -86,7 +86,8 @@ async function* follow(
         return;
       }
       const hasEnded = isFinal(current.status);
-      if (!hasEnded && current.status !== shown.status) yield { type: "state", build: current };
+      const hasMoved = current.status !== shown.status || current.buildsBefore !== shown.buildsBefore;
+      if (!hasEnded && hasMoved) yield { type: "state", build: current };
       shown = current;
       const page = await builds.readLog(organisationId, build.id, next);
       if (page.lines.length > 0) yield { type: "log", offset: next, ...page };

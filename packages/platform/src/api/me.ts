@@ -1,10 +1,8 @@
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import { Problem } from "@platform/contract/problems";
 import type { Organization } from "@platform/contract/platform-api/account";
 import type { Identity } from "../accounts/identity.ts";
 import type { Membership } from "../accounts/memberships.ts";
-
-/** As many as one page of `listOrganizations` has at most. */
-const MAX_ORGANISATIONS = 100;
 
 /** What is needed to describe a user. */
 export type MeSource = Pick<Identity, "findUser" | "listOrganisations">;
@@ -13,7 +11,7 @@ export type MeSource = Pick<Identity, "findUser" | "listOrganisations">;
 export async function describeMe(identity: MeSource, userId: string, membership?: Membership) {
   const [user, organisations] = await Promise.all([
     identity.findUser(userId),
-    identity.listOrganisations(userId, { limit: MAX_ORGANISATIONS, offset: 0 }),
+    identity.listOrganisations(userId, { limit: MAX_PAGE_SIZE, offset: 0 }),
   ]);
   const inUse = membership ?? organisations[0];
   if (user === null) throw new Problem("UNAUTHENTICATED", "This user is disabled.");

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, onSendHookHandler } from "fastify";
 import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "@platform/contract/platform-api/openapi";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { ReceiptIssuer } from "@platform/engine/executions/receipt";
@@ -137,6 +137,7 @@ export async function registerPlatformApi(
   const receipts = createJobReceipts(deps);
   const unwatch = deps.identity.watch();
   app.addHook("onClose", async () => unwatch());
+  app.addHook("onSend", keepOutOfCaches);
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
   await registerDevicePage(app, { ...deps, audit });
   const stages = createStages(deps.identity, { audit, cookie, limits });
@@ -170,6 +171,14 @@ export async function registerPlatformApi(
   });
   return { stages: { ...stages, roomOf: ROUTES.roomOf }, limits, noteStart: audit.noteStart };
 }
+
+/** What a browser was answered by its session is not found in its cache by who comes next. */
+const keepOutOfCaches: onSendHookHandler = ({ headers }, reply, _payload, done) => {
+  const control = reply.getHeader("cache-control");
+  if (headers.cookie !== undefined && (control === undefined || control === "private"))
+    reply.header("cache-control", "no-store");
+  done();
+};
 
 function createStages(
   identity: Identity,

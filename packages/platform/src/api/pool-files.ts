@@ -44,7 +44,7 @@ export function createPoolFileHandlers(deps: PoolFileDeps): Handlers {
   };
   return {
     listPoolFiles: async ({ caller, params, query }) => {
-      const page = await poolFiles.list(toKey(caller, params), readPage(query));
+      const page = await poolFiles.list(toKey(caller, params), { ...readPage(query), text: query.q });
       if (page === null) throw noPool();
       return { status: 200, body: { items: page.items.map(toFileBody), nextCursor: page.nextCursor } };
     },

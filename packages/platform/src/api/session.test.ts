@@ -53,6 +53,23 @@ describe("a session", () => {
     await waitUntil(async () => (await getMe(scene.there, cookie)).statusCode === 401);
   });
 
+  test("does nothing for a page of another user, and what it answers is in no cache of the browser", async () => {
+    const cookie = await startSession();
+    const { userId } = scene.user;
+    const { userId: other } = await createTestUser(scene.here);
+    const own = await getMe(scene.here, cookie, { ...PROOF, "x-userid": userId });
+    expect([own.statusCode, own.headers["cache-control"]]).toEqual([200, "no-store"]);
+    const refused = await getMe(scene.here, cookie, { ...PROOF, "x-userid": other });
+    expect(refused.statusCode).toBe(401);
+    expect(refused.json()).toMatchObject({
+      code: "UNAUTHENTICATED",
+      detail: expect.stringContaining("Another user"),
+    });
+    const headers = { ...PROOF, cookie, "x-userid": other };
+    expect((await send(scene.here, "DELETE", "/session", { headers })).statusCode).toBe(401);
+    expect((await getMe(scene.here, cookie)).statusCode).toBe(200);
+  });
+
   test("is listed with the others, and each can be ended, but none of another user", async () => {
     const [first, second] = [await startSession(), await startSession()];
     const headers = { ...PROOF, cookie: second };

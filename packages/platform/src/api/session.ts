@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import { MAX_INPUT_BYTES, formatTimestamp } from "@platform/contract/execution";
+import { formatTimestamp } from "@platform/contract/execution";
+import { MAX_INPUT_BYTES } from "@platform/contract/limits";
 import { Problem } from "@platform/contract/problems";
 import type { SESSION_API } from "@platform/contract/platform-api/session";
 import { cutOffsetPage, readOffsetPage } from "@platform/engine/http/paging";

@@ -42,9 +42,12 @@ test("a listing is replaced only as it was read, if its revision is sent; the sa
   // An answer that was lost is asked for again.
   const again = await put({ title: "One", exampleInput: example, revision: 0 });
   expect(again).toMatchObject({ status: 200, body: { title: "One", revision: 1 } });
-  const race = await Promise.all(["a", "b", "c", "d"].map((title) => put({ title, revision: 1 })));
+  const turned = { data: { a: [1, { x: null }], z: 1 } };
+  const reordered = await put({ title: "One", exampleInput: turned, revision: 1 });
+  expect(JSON.stringify(reordered.body["exampleInput"])).toBe(JSON.stringify(turned));
+  const race = await Promise.all(["a", "b", "c", "d"].map((title) => put({ title, revision: 2 })));
   expect(race.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409]);
-  expect((await put({ title: "Whatever there is" })).body).toMatchObject({ revision: 3 });
+  expect((await put({ title: "Whatever there is" })).body).toMatchObject({ revision: 4 });
 });
 
 test("a plan is replaced only as it was read, if its revision is sent; of none it is made, and of one withdrawn not", async () => {

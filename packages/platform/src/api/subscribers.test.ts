@@ -7,6 +7,7 @@ import {
   createTestService,
   createTestUser,
   fetchAccessToken,
+  insertTestVersion,
 } from "../testing/fixtures.ts";
 import type { TestClient, TestService, TestUser } from "../testing/fixtures.ts";
 import { createTestInstance } from "../testing/instance.ts";
@@ -222,4 +223,38 @@ test("a provider is told how many executions each subscriber has started in 30 d
   const items = body["items"] as readonly { readonly id: string; readonly executions30d: number }[];
   const found = new Map(items.map((one) => [one.id, one.executions30d]));
   expect([found.get(id), found.get(otherId)]).toEqual([44, 403]);
+});
+
+/** What each of several subscriptions says. */
+function listStatuses(latest: string | null, ...statuses: readonly (string | null)[]) {
+  return statuses.map((status) => [status, latest]);
+}
+
+test("a subscription says when what it names was retired, and what is live instead", async () => {
+  const growing = await createTestService(here, provider, "growing");
+  const { serviceKey } = growing;
+  await call(provider, `POST /services/${serviceKey}/publish`, { scope: "marketplace" });
+  const path = async (version: string | null) => {
+    const { subscriptionId } = await createTestClient(here, consumer, growing);
+    await call(consumer, `PUT /subscriptions/${subscriptionId}`, { version });
+    return `/subscriptions/${subscriptionId}`;
+  };
+  const paths = [await path("1.0.0"), await path("1"), await path(null)];
+  const retire = (version: string) =>
+    call(provider, `POST /services/${serviceKey}/versions/${version}/retire`);
+  const readAll = async () => {
+    const answers = await Promise.all(paths.map((one) => call(consumer, `GET ${one}`)));
+    return answers.map(({ body }) => [body["versionStatus"], body["latestVersion"]]);
+  };
+  expect(await readAll()).toEqual(listStatuses("1.0.0", "LIVE", "LIVE", "LIVE"));
+  await insertTestVersion(home.database, { serviceKey, version: "1.0.1" });
+  await retire("1.0.0");
+  expect(await readAll()).toEqual(listStatuses("1.0.1", "RETIRED", "LIVE", "LIVE"));
+  await insertTestVersion(home.database, { serviceKey, version: "2.0.0" });
+  await retire("1.0.1");
+  expect(await readAll()).toEqual(listStatuses("2.0.0", "RETIRED", "RETIRED", "LIVE"));
+  const changed = await call(consumer, `PUT ${paths[0]}`, { version: "2.0.0" });
+  expect(changed.body).toMatchObject({ versionStatus: "LIVE" });
+  await retire("2.0.0");
+  expect(await readAll()).toEqual(listStatuses(null, "RETIRED", "RETIRED", null));
 });

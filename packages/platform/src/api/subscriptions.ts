@@ -120,6 +120,16 @@ function toStatus({ isPaused, endedAt }: Standing): Subscription["status"] {
   return isPaused ? "PAUSED" : "ACTIVE";
 }
 
+/** Where a major number is followed and no endpoint is found, all its versions are retired: one was live when it was chosen. */
+function toVersionStatus({
+  version,
+  endpointVersion,
+  isEndpointRetired,
+}: SubscriptionRecord): Subscription["versionStatus"] {
+  if (endpointVersion !== null) return isEndpointRetired ? "RETIRED" : "LIVE";
+  return version === null ? null : "RETIRED";
+}
+
 function toEnd({ endedAt, endReason }: Standing): Pick<Subscription, "endedAt" | "endReason"> {
   return { endedAt: endedAt === null ? null : formatTimestamp(endedAt), endReason };
 }
@@ -138,6 +148,8 @@ function toSubscriptionBody(subscription: SubscriptionRecord, gatewayUrl: string
     status: toStatus(subscription),
     sharesLogs: subscription.areLogsShared,
     version: subscription.version,
+    versionStatus: toVersionStatus(subscription),
+    latestVersion: subscription.latestVersion,
     plan: plan && toPlanBody(plan),
     quota: quota && { ...quota, resetsAt: formatTimestamp(quota.resetsAt) },
     concurrency: subscription.concurrency,

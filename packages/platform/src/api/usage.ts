@@ -1,4 +1,5 @@
 import type { USAGE_API, Usage } from "@platform/contract/platform-api/usage";
+import { MOST_USAGE_DAYS } from "@platform/contract/limits";
 import { can } from "@platform/contract/permissions";
 import { SUBSCRIPTIONS_API } from "@platform/contract/platform-api/subscriptions";
 import { DAY } from "@platform/engine/base/time";
@@ -7,8 +8,6 @@ import { refuseParameter } from "@platform/engine/http/query";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { UsageRecord, UsageStore } from "../store/usage/usage.ts";
 import type { PlatformCaller } from "./caller.ts";
-
-const MOST_DAYS = 366;
 
 /** Handlers that read what was used. `now`: milliseconds since the epoch. */
 export function createUsageHandlers(
@@ -42,7 +41,8 @@ function readPeriod(
       "from",
       to === undefined ? `is ${first}, after today, ${last}` : `is ${first}, after "to", ${last}`,
     );
-  if (days > MOST_DAYS) throw refuseParameter("from", `must be at most ${MOST_DAYS} days before the end`);
+  if (days > MOST_USAGE_DAYS)
+    throw refuseParameter("from", `must be at most ${MOST_USAGE_DAYS} days before the end`);
   return { from: first, to: last };
 }
 

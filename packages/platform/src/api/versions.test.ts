@@ -190,10 +190,7 @@ describe("a version", () => {
     });
     expect(shown).toContain('"enum":[12345678901234567890,5]');
     expect(shown).toContain('"enum":[98765432109876543210]');
-    // As the database writes it: the same number.
-    expect(shown).toContain(
-      `"exampleInput":{"params":{"big":12345678901234567891,"far":1${"0".repeat(400)}}}`,
-    );
+    expect(shown).toContain('"exampleInput":{"params":{"big":12345678901234567891,"far":1e400}}');
     const url = `/api/services/${key}/publish`;
     await scene.instance.api.inject({ method: "POST", url, headers, payload: { scope: "internal" } });
     const { body: offered } = await scene.instance.api.inject({ url: `/api/marketplace/${key}`, headers });

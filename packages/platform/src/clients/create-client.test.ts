@@ -57,6 +57,15 @@ test("a client of a listing without an example says that its own is empty", asyn
   expect(filled["README.md"]).not.toContain("which are empty");
 });
 
+test("a client of a service without type hints does not say that its schema is too large", async () => {
+  const plain = { properties: { data: { type: "object" }, params: { type: "object" } } };
+  const { files, isLasting } = await createClient({ ...VERSION, inputSchema: plain }, "python", deps);
+  expect(isLasting).toBe(true);
+  expect(files["README.md"]).toContain(
+    "Input and result are plain JSON objects: the service declares no types",
+  );
+});
+
 test("a client without models takes plain JSON, and says so", async () => {
   const failing = {
     ...deps,
@@ -64,7 +73,7 @@ test("a client without models takes plain JSON, and says so", async () => {
   };
   const { files, isLasting } = await createClient(VERSION, "javascript", failing);
   expect(isLasting).toBe(false);
-  expect(files["README.md"]).toContain("input and result are plain JSON objects");
+  expect(files["README.md"]).toContain("Input and result are plain JSON objects");
   expect(files["index.d.ts"]).toContain("export type Data = JsonObject;");
   expect(files["models.d.ts"]).toBeUndefined();
 });

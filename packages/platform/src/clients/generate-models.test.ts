@@ -67,3 +67,17 @@ test("in Python members may be called as what the models use, and have defaults:
   ]);
   expect(JSON.parse(stdout)).toEqual(value);
 });
+
+test.each([
+  ["python", "models.py", /^ {4}(\w+): (?!.*=)/gmu],
+  ["javascript", "models.d.ts", /^ {4}(\w+)\??:/gmu],
+  ["java", "Data.java", /^ {4}private \w+ (\w+);/gmu],
+] as const)("members of %s have the order of the schema", async (language, file, member) => {
+  const names = ["values", "label", "properties", "mode"];
+  const properties = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+  const files = await generateModels({
+    ...request({ type: "object", properties, required: names }),
+    language,
+  });
+  expect([...(files?.[file] ?? "").matchAll(member)].map(([, name]) => name)).toEqual(names);
+});

@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { InputData, JSONSchemaInput, JSONSchemaStore, quicktypeMultiFile } from "quicktype-core";
 import type { JSONSchema } from "quicktype-core";
 import type { ModelRequest } from "./generate-models.ts";
+import { keepOrder } from "./keep-order.ts";
 
 /** Nothing is fetched: the one that quicktype has would ask any host that a `$ref` names. */
 class NoStore extends JSONSchemaStore {
@@ -33,7 +34,7 @@ const LATE_TYPES = "from __future__ import annotations\n\n";
 async function generate({ language, parts, javaPackage }: ModelRequest): Promise<Record<string, string>> {
   const schemas = new JSONSchemaInput(new NoStore());
   for (const { name, schema } of parts)
-    await schemas.addSource({ name, schema: JSON.stringify({ title: name, ...schema }) });
+    await schemas.addSource({ name, schema: JSON.stringify({ title: name, ...keepOrder(schema) }) });
   const inputData = new InputData();
   inputData.addInput(schemas);
   const files = await quicktypeMultiFile({

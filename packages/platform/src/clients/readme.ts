@@ -43,7 +43,7 @@ export function writeReadme(subject: ClientSubject): string {
       .replaceAll("CLASS", names.javaClass);
   const types =
     models === null
-      ? "The schema of the service is too large or too unusual for types: input and result are plain JSON objects."
+      ? "Input and result are plain JSON objects: the service declares no types of their members, or its schema is too large or too unusual for them."
       : `Types of the service: ${models.typed.map((name) => `\`${name}\``).join(", ")}. What is not typed is a plain JSON object.`;
   return `# ${service} ${version}: client for ${TITLES[language]}
 

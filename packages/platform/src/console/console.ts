@@ -28,8 +28,6 @@ export interface ConsoleOptions extends ConsoleUrls {
 
 /** First segments of paths that are no page of the console, whatever is behind them. */
 const OTHERS: ReadonlySet<string> = new Set(["api", "assets", "device", "healthz", "readyz"]);
-/** Nothing that a link of the console has: `..`, a backslash, a control character. */
-const NO_PAGE = /(?:^|\/)\.\.?(?:\/|$)|[\\\p{Cc}]/u;
 
 /**
  * Serves the console, or a page that says how to build it. To be called when the server has its other routes.
@@ -56,7 +54,7 @@ function isPage({ headers, params, url }: FastifyRequest): boolean {
   // Decoded once, as the routes of the platform are found.
   const path = (params as { readonly "*": string })["*"];
   const [first = ""] = path.split("/", 1);
-  return url.startsWith("/") && !OTHERS.has(first) && !NO_PAGE.test(path) && isPageWanted(headers.accept);
+  return url.startsWith("/") && !OTHERS.has(first) && isPageWanted(headers.accept);
 }
 
 function sendPage(reply: FastifyReply, console: BuiltPages | null): FastifyReply {

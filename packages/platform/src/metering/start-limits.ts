@@ -56,7 +56,11 @@ export function createStartLimits({ reserve, startsPerSecond }: StartLimitsOptio
       perSecond: startsPerMinute / MINUTE_SECONDS,
     };
     return [
-      { name: "plan", refusal: `The plan has ${startsPerMinute} starts a minute`, allowance },
+      {
+        name: "plan",
+        refusal: `The plan has ${startsPerMinute} ${startsPerMinute === 1 ? "start" : "starts"} a minute`,
+        allowance,
+      },
       application,
     ];
   };

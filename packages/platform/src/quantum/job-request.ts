@@ -1,7 +1,7 @@
 import { JobRequestSchema } from "@platform/contract/quantum-api/jobs";
 import type { JobRequest } from "@platform/contract/quantum-api/jobs";
 import type { BackendDescription } from "@platform/contract/quantum-api/description";
-import { MAX_INPUT_BYTES } from "@platform/contract/execution";
+import { MAX_INPUT_BYTES } from "@platform/contract/limits";
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
 import { isRecord } from "@platform/engine/base/json";

@@ -5,8 +5,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createSigningKeys, rotateSigningKey } from "../access/signing-keys.ts";
 import { createStores } from "../store/stores.ts";
 import type { Stores } from "../store/stores.ts";
+import { createWebhookId } from "../store/webhooks/webhooks.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
+import { createWebhookRing } from "./key-ring.ts";
 import type { PlatformSecret } from "./key-ring.ts";
 import { resealAll } from "./reseal.ts";
 import { createVariables } from "./variables.ts";
@@ -82,6 +84,46 @@ test("what is set or deleted meanwhile stays, by processes with the new secret a
   };
   expect(await resealAll({ ...stores, variables }, WHILE)).toEqual({ resealed: 1, unopened: [] });
   expect(await read()).toEqual({ LATE: "set with the old secret", NEWER: "set with the new secret" });
+});
+
+test("a webhook whose secret is replaced meanwhile keeps none of the old secret, its former one neither", async () => {
+  const [sealing, ring] = [createWebhookRing(BEFORE), createWebhookRing(WHILE)];
+  const hook = { organisationId, applicationId: "jobs", webhookId: createWebhookId() };
+  await stores.webhooks.create(hook, {
+    id: hook.webhookId,
+    url: "https://example.org/hook",
+    events: ["execution.failed"],
+    createdBy: by,
+    sealed: sealing.seal("first", hook.webhookId),
+    keyId: sealing.keyId,
+  });
+  const changes = [
+    () =>
+      stores.webhooks.rotate(hook, { sealed: ring.seal("second", hook.webhookId), keyId: ring.keyId }, 24),
+  ];
+  const webhooks: Stores["webhooks"] = {
+    ...stores.webhooks,
+    reseal: async (former, sealed) => {
+      for (const change of changes.splice(0)) await change();
+      return await stores.webhooks.reseal(former, sealed);
+    },
+  };
+  expect(await resealAll({ ...stores, webhooks }, WHILE)).toEqual({ resealed: 1, unopened: [] });
+  expect(await stores.webhooks.listSealedOtherwise(ring.keyId, null, 10)).toEqual([]);
+});
+
+test("a signing key that a process with the old secret makes meanwhile is sealed anew as well", async () => {
+  await rotateSigningKey(stores.signingKeys, BEFORE, "now");
+  const changes = [() => rotateSigningKey(stores.signingKeys, BEFORE, "when unused")];
+  const signingKeys: Stores["signingKeys"] = {
+    ...stores.signingKeys,
+    reseal: async (former, sealed) => {
+      for (const change of changes.splice(0)) await change();
+      await stores.signingKeys.reseal(former, sealed);
+    },
+  };
+  expect(await resealAll({ ...stores, signingKeys }, WHILE)).toEqual({ resealed: 2, unopened: [] });
+  await createSigningKeys({ store: stores.signingKeys, secret: AFTER }).current();
 });
 
 test("a process that was killed in between has lost nothing, and the next one does the rest", async () => {

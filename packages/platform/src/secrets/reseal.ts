@@ -20,6 +20,12 @@ export interface ResealReport {
   readonly unopened: readonly string[];
 }
 
+/** What one pass over all of a kind did. */
+interface Pass extends ResealReport {
+  /** How many could be opened: those that were sealed anew, and those that were changed before they could be. */
+  readonly opened: number;
+}
+
 const PAGE = 100;
 
 /**
@@ -27,24 +33,21 @@ const PAGE = 100;
  * changes nothing that was set meanwhile: it may run at any time, beside itself, and again after it was killed.
  */
 export async function resealAll(stores: SealedStores, secret: PlatformSecret): Promise<ResealReport> {
-  const keys = await resealSigningKeys(stores.signingKeys, createSigningKeyRing(secret));
-  const webhooks = await resealWebhooks(stores.webhooks, createWebhookRing(secret));
-  const ring = createSecretRing(secret);
-  let resealed = keys.resealed + webhooks.resealed;
+  let resealed = 0;
   for (;;) {
-    const pass = await resealSecrets(stores.variables, ring);
-    resealed += pass.resealed;
-    // Once more: processes that were not started anew yet may have set secrets with the other key meanwhile.
-    if (pass.opened === 0)
-      return { resealed, unopened: [...keys.unopened, ...webhooks.unopened, ...pass.unopened] };
+    const passes = [
+      await resealSigningKeys(stores.signingKeys, createSigningKeyRing(secret)),
+      await resealWebhooks(stores.webhooks, createWebhookRing(secret)),
+      await resealSecrets(stores.variables, createSecretRing(secret)),
+    ];
+    for (const pass of passes) resealed += pass.resealed;
+    // Once more: what was changed meanwhile, and what processes that were not started anew yet have sealed with the other key.
+    if (passes.every(({ opened }) => opened === 0))
+      return { resealed, unopened: passes.flatMap(({ unopened }) => unopened) };
   }
 }
 
-/** One pass. `opened`: also those that were changed meanwhile. */
-async function resealSecrets(
-  store: SealedStores["variables"],
-  ring: KeyRing,
-): Promise<ResealReport & { readonly opened: number }> {
+async function resealSecrets(store: SealedStores["variables"], ring: KeyRing): Promise<Pass> {
   const unopened: string[] = [];
   let [opened, resealed] = [0, 0];
   let after: SealedSecret | null = null;
@@ -63,32 +66,34 @@ async function resealSecrets(
 }
 
 /** Retired ones are left: they sign and verify nothing. */
-async function resealSigningKeys(store: SealedStores["signingKeys"], ring: KeyRing): Promise<ResealReport> {
+async function resealSigningKeys(store: SealedStores["signingKeys"], ring: KeyRing): Promise<Pass> {
   const unopened: string[] = [];
-  let resealed = 0;
+  let opened = 0;
   for (const key of await store.list()) {
     const anew = tryReseal(ring, key.privateJwkEncrypted, key.kid, null);
     if (anew === "unopened") unopened.push(describeSigningKey(key));
     else if (anew !== null) {
       await store.reseal(key, anew.sealed);
-      resealed += 1;
+      opened += 1;
     }
   }
-  return { resealed, unopened };
+  return { resealed: opened, opened, unopened };
 }
 
-async function resealWebhooks(store: SealedStores["webhooks"], ring: KeyRing): Promise<ResealReport> {
+async function resealWebhooks(store: SealedStores["webhooks"], ring: KeyRing): Promise<Pass> {
   const unopened: string[] = [];
-  let resealed = 0;
+  let [opened, resealed] = [0, 0];
   let after: string | null = null;
   for (;;) {
     const page: readonly SealedOtherwise[] = await store.listSealedOtherwise(ring.keyId, after, PAGE);
     for (const secret of page) {
       const anew = tryReseal(ring, secret.sealed, secret.id, secret.keyId);
       if (anew === "unopened") unopened.push(`the secret of the webhook ${secret.id}`);
-      else if (anew !== null && (await store.reseal(secret, anew))) resealed += 1;
+      if (anew === "unopened" || anew === null) continue;
+      opened += 1;
+      if (await store.reseal(secret, anew)) resealed += 1;
     }
-    if (page.length < PAGE) return { resealed, unopened };
+    if (page.length < PAGE) return { resealed, opened, unopened };
     // Both secrets of a webhook may be on two pages: those that were sealed anew are not listed again.
     after = page.at(-2)?.id ?? null;
   }

@@ -163,7 +163,9 @@ async function rotateKey(
         select id, name, expires_at - created_at as life from access_key
         where id = $3 and application_id = $1 and ${IS_ACTIVE} and replaced_by is null and ${IS_OWN} for update
       ), former as (
-        update access_key k set replaced_by = $4, expires_at = least(k.expires_at, now() + make_interval(hours => $6))
+        update access_key k set replaced_by = $4, expires_at = least(k.expires_at, now() + make_interval(hours => $6)),
+          -- By no clock: one that is set back must not bring a key back that leaked.
+          revoked_at = case when $6 = 0 then now() end
         from found where k.id = found.id returning k.application_id
       ), told as (
         select pg_notify('${ACCESS_CHANNEL}', 'application:' || application_id) from former

@@ -102,26 +102,29 @@ async function putListing(
   const found = await findListing(run, organisationId, serviceKey);
   if (found === null) return null;
   const values = [serviceKey, ...listValues(terms)];
+  const example = terms.exampleInput === null ? null : JSON.stringify(terms.exampleInput);
   const [{ isSame } = { isSame: false }] = await run<{ readonly isSame: boolean }>({
-    text: `select (l.title, l.summary, l.tags, l.contact, l.icon, l.example_input, l.description, l.shares_figures)
-        is not distinct from ($2, $3, $4::text[], $5, $6, $7::jsonb, $8, $9) as "isSame"
+    text: `select (l.title, l.summary, l.tags, l.contact, l.icon, l.description, l.shares_figures)
+        is not distinct from ($2, $3, $4::text[], $5, $6, $7, $8) as "isSame"
       from listing l where l.service_key = $1`,
     values,
   });
-  if (isSame) {
+  // Not in SQL: json has no equality, and jsonb forgets the order, which is a change as well.
+  const former = found.exampleInput === null ? null : JSON.stringify(found.exampleInput);
+  if (isSame && former === example) {
     noteUnchanged();
     return found;
   }
   if (replaces !== undefined && replaces !== found.revision)
     throw refuseStale("listing", found.revision, replaces);
   await run({
-    text: `insert into listing as l (service_key, title, summary, tags, contact, icon, example_input, description, shares_figures)
-      values ($1, $2, $3, $4::text[], $5, $6, $7::jsonb, $8, $9)
+    text: `insert into listing as l (service_key, title, summary, tags, contact, icon, description, shares_figures, example_input)
+      values ($1, $2, $3, $4::text[], $5, $6, $7, $8, $9::json)
       on conflict (service_key) do update set title = excluded.title, summary = excluded.summary, tags = excluded.tags,
-        contact = excluded.contact, icon = excluded.icon, example_input = excluded.example_input,
-        description = excluded.description, shares_figures = excluded.shares_figures, revision = l.revision + 1, changed_at = now()
+        contact = excluded.contact, icon = excluded.icon, description = excluded.description,
+        shares_figures = excluded.shares_figures, example_input = excluded.example_input, revision = l.revision + 1, changed_at = now()
       returning l.service_key`,
-    values,
+    values: [...values, example],
     audited: ["listing.put"],
   });
   return await findListing(run, organisationId, serviceKey);
@@ -135,8 +138,8 @@ function checkExample(example: ListingTerms["exampleInput"]): void {
   throw new Problem("INVALID_INPUT", message, { errors: [{ path: "/exampleInput", message }] });
 }
 
+/** All but the example. */
 function listValues(terms: ListingTerms): readonly unknown[] {
-  const { title, summary, tags, contact, icon, exampleInput, description, sharesFigures } = terms;
-  const example = exampleInput === null ? null : JSON.stringify(exampleInput);
-  return [title, summary, tags, contact, icon, example, description, sharesFigures];
+  const { title, summary, tags, contact, icon, description, sharesFigures } = terms;
+  return [title, summary, tags, contact, icon, description, sharesFigures];
 }

@@ -94,7 +94,7 @@ export interface MarketplaceStore {
 
 const MAX_SHOWN = 100;
 
-/** Columns of jsonb that are read as text. */
+/** Columns of json that are read as text. */
 type ExactParts = "exampleInput" | "inputSchema" | "outputSchema";
 
 async function findForClient(

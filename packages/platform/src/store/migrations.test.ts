@@ -10,6 +10,7 @@ import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { migrateTo } from "../testing/former-schema.ts";
+import { insertTestVersion } from "../testing/fixtures.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createPostgresExecutionStore } from "./executions/execution-store.ts";
@@ -363,4 +364,28 @@ test("inputs and results are stored as they came, also in the days that were mad
   });
   // Ten days of two tables, those for other days, the tables themselves, and what is kept for longer.
   expect(stored).toEqual([{ storage: "e", tables: 25 }]);
+});
+
+test("schemas of before say what they said; only the order of what is stored from now on is that of the program", async () => {
+  await migrateTo(home.database, 82);
+  const organisationId = createUuidV7();
+  await home.database.query({
+    text: "insert into organisation (id, name, slug) values ($1, 'Ada', 'ada')",
+    values: [organisationId],
+  });
+  const [serviceKey, id] = [createUuidV7(), createUuidV7()];
+  const inputSchema = { values: 1, mode: 12.5 };
+  await home.database.query({
+    text: `with s as (insert into service (key, organisation_id, name) values ($2, $3, 'demo'))
+      insert into version (id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_milli,
+        timeout_seconds, start_mode, input_schema) values ($1, $2, 1, 0, 0, 'a', 'c', 1, 1, 1, 'auto', $4)`,
+    values: [id, serviceKey, organisationId, JSON.stringify(inputSchema)],
+  });
+  await migrate(home.database);
+  await insertTestVersion(home.database, { serviceKey, version: "2.0.0", inputSchema });
+  const { versions } = createStores(home.database);
+  const read = async (version: string) =>
+    JSON.stringify((await versions.find(organisationId, serviceKey, version))?.inputSchema);
+  expect(await read("1.0.0")).toBe('{"mode":12.5,"values":1}');
+  expect(await read("2.0.0")).toBe('{"values":1,"mode":12.5}');
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createTestDatabase } from "../testing/test-database.ts";
+import { createTestDatabase, withClockStep } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
 import type { SigningKeyStore } from "./signing-keys.ts";
@@ -42,4 +42,12 @@ test("a new signing key verifies at once, and signs when all had two minutes to 
   expect(await list()).toEqual(["third", "second"]);
   expect(await store.rotate(createKey("fourth"), 0)).toHaveLength(2);
   expect(await list()).toEqual(["fourth"]);
+});
+
+test("a key that was withdrawn stays so where the clock of the database's host is set back", async () => {
+  await store.insertFirst(createKey("leaked"));
+  await store.rotate(createKey("next"), 0);
+  const setBack = createSigningKeyStore(withClockStep(home.database, () => "-1 hour"));
+  expect((await setBack.list()).map(({ kid }) => kid)).toEqual(["next"]);
+  expect(await setBack.rotate(createKey("last"), 0)).toEqual(["next"]);
 });

@@ -46,7 +46,10 @@ const COLUMNS = `kid, public_jwk as "publicJwk", private_jwk_encrypted as "priva
 /** For so long a new key only verifies: gateways look for keys every few seconds, others keep the published ones for a minute. */
 const SETTLED = "created_at < now() - interval '2 minutes'";
 
-const LIST = `select ${COLUMNS} from signing_key where retired_at is null or retired_at > now()
+/** What is withdrawn is so by no clock: one that is set back must not bring a key back that leaked. */
+const IS_TRUSTED = "not is_withdrawn and (retired_at is null or retired_at > now())";
+
+const LIST = `select ${COLUMNS} from signing_key where ${IS_TRUSTED}
   order by ${SETTLED} desc, extract(epoch from created_at) * case when ${SETTLED} then -1 else 1 end, kid desc`;
 
 /** The store of signing keys in PostgreSQL. */
@@ -78,7 +81,7 @@ async function rotate(
     text: `with added as (
         insert into signing_key (kid, public_jwk, private_jwk_encrypted) values ($1, $2, $3)
       ), former as (
-        select kid from signing_key where retired_at is null or retired_at > now()
+        select kid from signing_key where ${IS_TRUSTED}
       ), retired as (
         update signing_key set retired_at = least(retired_at, now() + make_interval(secs => $4)), is_withdrawn = is_withdrawn or $4 = 0
         where retired_at is null or retired_at > now() or $4 = 0

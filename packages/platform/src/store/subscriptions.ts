@@ -2,7 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
-import { FOLLOWED, selectMilliseconds } from "./base/columns.ts";
+import { FOLLOWED, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 import { cancelExecutionsOf } from "./executions/cancel-many.ts";
@@ -40,6 +40,10 @@ export interface SubscriptionRecord extends SubscriptionLimits {
   readonly endReason: string | null;
   /** The version that its endpoint URL names, `MAJOR.MINOR.PATCH`; null: there is none. */
   readonly endpointVersion: string | null;
+  /** That version was retired. */
+  readonly isEndpointRetired: boolean;
+  /** The highest live version of the service, `MAJOR.MINOR.PATCH`; null: none is live. */
+  readonly latestVersion: string | null;
   /** Null: within one organisation, without a plan. */
   readonly plan: PlanRecord | null;
   /** Whether the service could be subscribed to now. */
@@ -113,6 +117,8 @@ const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "se
     select concat_ws('.', v.major, v.minor, v.patch) from version v
     where v.service_key = s.key and v.retired_at is null and (b.major is null or v.major = b.major)
     order by v.major desc, v.minor desc, v.patch desc limit 1) end as "endpointVersion",
+  exists (select 1 from version v where v.service_key = s.key and (v.major, v.minor, v.patch) = (b.major, b.minor, b.patch)
+    and v.retired_at is not null) as "isEndpointRetired", ${selectLatestVersion("s.key")} as "latestVersion",
   (select to_jsonb(plan) from (select ${PLAN_COLUMNS} from plan p where p.id = b.plan_id) plan) as plan,
   (select to_jsonb(quota) from (
     select ${QUOTA_COLUMNS} from (${SELECT_QUOTAS} where q.subscription_id = b.id) quotas) quota) as "quotaRow",

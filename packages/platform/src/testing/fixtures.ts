@@ -189,7 +189,7 @@ export async function insertTestVersion(database: Database, given: GivenVersion)
   await database.query({
     text: `with v as (
         insert into version (${VERSION_COLUMNS})
-        values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13::jsonb, $14::jsonb, $15::jsonb, $16, $17, $18, $19, $20::jsonb, $21::jsonb)
+        values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13::jsonb, $14::json, $15::json, $16, $17, $18, $19, $20::json, $21::jsonb)
         returning service_key
       ) select pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key) from v`,
     values: toVersionValues(createTestVersion(given)),

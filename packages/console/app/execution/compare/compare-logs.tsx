@@ -2,7 +2,9 @@ import { Skeleton, Text, Title } from "@mantine/core";
 import { lazy, Suspense } from "react";
 import { q, useFetched } from "../../api/queries.ts";
 import { Failure } from "../../ui/failure.tsx";
+import { formatCount } from "../../util/units.ts";
 import type { Execution } from "../advice.ts";
+import { isTailCut } from "../is-tail-cut.ts";
 
 const TextDifference = lazy(async () => ({
   default: (await import("./text-difference.tsx")).TextDifference,
@@ -33,21 +35,39 @@ export function CompareLogs({ first, second }: { readonly first: Execution; read
       ) : before.data === undefined || after.data === undefined ? (
         <Skeleton h={120} />
       ) : (
-        <Both before={toLines(before.data.items)} after={toLines(after.data.items)} />
+        <Both before={before.data.items} after={after.data.items} />
       )}
     </section>
   );
 }
 
-function Both({ before, after }: { readonly before: string; readonly after: string }) {
-  if (before === after) return <Text>Both have written the same.</Text>;
+type Lines = readonly { readonly severity: string; readonly message: string }[];
+
+function Both({ before, after }: { readonly before: Lines; readonly after: Lines }) {
+  const isCut = isTailCut(before, TAIL) || isTailCut(after, TAIL);
+  const [former, later] = [toText(before), toText(after)];
+  if (former === later)
+    return (
+      <Text>
+        {isCut
+          ? `The last ${formatCount(before.length)} lines of both are the same. Those before them, if there are any, are not compared.`
+          : "Both have written the same."}
+      </Text>
+    );
   return (
-    <Suspense fallback={<Skeleton h={120} />}>
-      <TextDifference before={before} after={after} label="Log" />
-    </Suspense>
+    <>
+      {isCut && (
+        <Text c="dimmed" mb="xs">
+          The last lines of each log are compared, {formatCount(TAIL)} at most.
+        </Text>
+      )}
+      <Suspense fallback={<Skeleton h={120} />}>
+        <TextDifference before={former} after={later} label="Log" />
+      </Suspense>
+    </>
   );
 }
 
-function toLines(lines: readonly { readonly severity: string; readonly message: string }[]): string {
+function toText(lines: Lines): string {
   return lines.map(({ severity, message }) => `${severity} ${message}`).join("\n");
 }

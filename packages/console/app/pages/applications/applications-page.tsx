@@ -1,6 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import type { Application } from "@platform/contract/platform-api/applications";
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import { pages, q, REFRESH_MS, useLoaded, useLoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { CreateApplication } from "../../forms/create-application.tsx";
@@ -27,7 +28,7 @@ export function ApplicationsPage() {
   const organisation = useOrganisation();
   const navigate = route.useNavigate();
   const applications = useLoadedPages(pages("listApplications", {}), { refresh: REFRESH_MS.list });
-  const subscriptions = useLoaded(q("listSubscriptions", { query: { limit: 100 } }));
+  const subscriptions = useLoaded(q("listSubscriptions", { query: { limit: MAX_PAGE_SIZE } }));
   return (
     <>
       <PageHeader

@@ -11,9 +11,11 @@ interface Words {
   readonly advice: string;
   /** Whether that is done on the page of the subscription. */
   readonly leadsToSubscription?: true;
+  /** Whether another version can be chosen instead, where one is live. */
+  readonly isOfVersion?: true;
 }
 
-const CHOOSE = "Choose another version above.";
+const NO_OTHER = "No other version of the service is live.";
 
 /** What a refused start means where one tries a subscription; what was entered stays in any case. */
 const WORDS: ReadonlyMap<string | undefined, Words> = new Map<string | undefined, Words>([
@@ -48,8 +50,11 @@ const WORDS: ReadonlyMap<string | undefined, Words> = new Map<string | undefined
       leadsToSubscription: true,
     },
   ],
-  ["VERSION_RETIRED", { title: "The provider has retired this version", advice: CHOOSE }],
-  ["SERVICE_NOT_FOUND", { title: "There is no such version", advice: CHOOSE }],
+  [
+    "VERSION_RETIRED",
+    { title: "The provider has retired this version", advice: NO_OTHER, isOfVersion: true },
+  ],
+  ["SERVICE_NOT_FOUND", { title: "There is no such version", advice: NO_OTHER, isOfVersion: true }],
   [
     "DATA_REFERENCE_INVALID",
     {
@@ -59,15 +64,21 @@ const WORDS: ReadonlyMap<string | undefined, Words> = new Map<string | undefined
   ],
 ]);
 
+interface StartRefusalProps {
+  readonly error: unknown;
+  /** Whether another version is live than the one that was tried. */
+  readonly hasOthers: boolean;
+}
+
 /** Why nothing was started, and what to do about it. */
-export function StartRefusal({ error }: { readonly error: unknown }) {
+export function StartRefusal({ error, hasOthers }: StartRefusalProps) {
   const { org, id, sid } = route.useParams();
   const words = WORDS.get(explainError(error).code);
   if (words === undefined) return <Failure error={error} />;
   return (
     <Failure error={error} title={words.title}>
       <Text fz="sm" c="var(--mantine-color-text)">
-        {words.advice}{" "}
+        {words.isOfVersion && hasOthers ? "Choose another version above." : words.advice}{" "}
         {words.leadsToSubscription && (
           <AppLink to="/o/$org/applications/$id/subscriptions/$sid" params={{ org, id, sid }}>
             Open the subscription

@@ -14,9 +14,10 @@ import { AppLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { Time } from "../../ui/time.tsx";
 import { describePrice, listLimits } from "../../util/plan-words.ts";
+import { isShownInMarketplace } from "../../util/subscriptions.ts";
 import { describeUse } from "./plan-use.tsx";
 import { Programs } from "./programs.tsx";
-import { Ended, Standing } from "./standing.tsx";
+import { Ended, Retired, Standing } from "./standing.tsx";
 import { SubscriptionActions } from "./subscription-actions.tsx";
 
 const route = getRouteApi("/in/o/$org/applications/$id/subscriptions/$sid");
@@ -26,8 +27,10 @@ export function SubscriptionPage() {
   const { org, id, sid } = route.useParams();
   const application = useLoaded(q("getApplication", { params: { id } }));
   const subscription = useLoaded(q("getSubscription", { params: { id: sid } }), { refresh: REFRESH_MS.list });
-  const { serviceKey: key, serviceName, isOffered } = subscription;
-  const { data: entry } = useFetched(q("getMarketplaceEntry", { params: { key } }), { isActive: isOffered });
+  const { serviceKey: key, serviceName } = subscription;
+  const { data: entry } = useFetched(q("getMarketplaceEntry", { params: { key } }), {
+    isActive: isShownInMarketplace(subscription),
+  });
   return (
     <>
       <PageHeader
@@ -45,6 +48,7 @@ export function SubscriptionPage() {
       />
       <Stack gap="xl">
         <Ended of={subscription} />
+        <Retired of={subscription} />
         <SubscriptionFacts of={subscription} />
         <Endpoints of={subscription} entry={entry} />
         <Programs of={subscription} applicationName={application.name} />
@@ -58,17 +62,11 @@ export function SubscriptionPage() {
 
 function SubscriptionFacts({ of: one }: { readonly of: Subscription }) {
   const { org, id } = route.useParams();
-  const { serviceKey: key, serviceName, isOffered, plan } = one;
+  const { serviceKey: key, plan } = one;
   return (
     <Facts
       of={{
-        Service: isOffered ? (
-          <AppLink to="/o/$org/marketplace/$key" params={{ org, key }}>
-            {serviceName}
-          </AppLink>
-        ) : (
-          `${serviceName}: it was withdrawn, and works here until the subscription is removed or ended by the provider`
-        ),
+        Service: <Service of={one} />,
         Version: one.version ?? "the highest live one",
         Plan: plan === null ? "none is needed within the organisation" : <Terms of={plan} />,
         ...describeUse(one),
@@ -85,6 +83,19 @@ function SubscriptionFacts({ of: one }: { readonly of: Subscription }) {
         ),
       }}
     />
+  );
+}
+
+function Service({ of: one }: { readonly of: Subscription }) {
+  const { org } = route.useParams();
+  const { serviceKey: key, serviceName, isOffered } = one;
+  if (!isOffered)
+    return `${serviceName}: it was withdrawn, and works here until the subscription is removed or ended by the provider`;
+  if (!isShownInMarketplace(one)) return `${serviceName}: no version of it is live`;
+  return (
+    <AppLink to="/o/$org/marketplace/$key" params={{ org, key }}>
+      {serviceName}
+    </AppLink>
   );
 }
 
@@ -113,12 +124,13 @@ interface EndpointsProps {
 }
 
 /** The version is the last part of an endpoint URL; all that are live may be called. */
-function Endpoints({ of: { endpointUrl }, entry }: EndpointsProps) {
+function Endpoints({ of: { endpointUrl, versionStatus }, entry }: EndpointsProps) {
   const others = (entry?.versions ?? []).map(({ version }) => ({
     version,
     url: endpointUrl?.replace(/[^/]+\/$/u, `${version}/`) ?? "",
   }));
-  const rows = endpointUrl === null ? [] : [{ version: "of the subscription", url: endpointUrl }, ...others];
+  const own = versionStatus === "RETIRED" ? "of the subscription: retired" : "of the subscription";
+  const rows = endpointUrl === null ? [] : [{ version: own, url: endpointUrl }, ...others];
   return (
     <section>
       <Title order={2} fz="lg" mb="sm">
@@ -129,7 +141,11 @@ function Endpoints({ of: { endpointUrl }, entry }: EndpointsProps) {
         columns={ENDPOINT_COLUMNS}
         rows={rows}
         rowKey={({ version }) => version}
-        empty={<EmptyState title="No live version">There is a URL as soon as a version is live.</EmptyState>}
+        empty={
+          <EmptyState title="No live version">
+            There is a URL as soon as a version is live that the subscription names.
+          </EmptyState>
+        }
       />
     </section>
   );

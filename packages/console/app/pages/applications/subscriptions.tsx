@@ -59,7 +59,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
     cell: ({ endpointUrl }) =>
       endpointUrl === null ? (
         <Text span inherit c="dimmed">
-          none yet: no version is live
+          none: no version that it names is live
         </Text>
       ) : (
         <CopyLine text={endpointUrl} what="endpoint URL" />
@@ -75,7 +75,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
 ];
 
 function Service({ of: one }: { readonly of: Subscription }) {
-  const { id: sid, applicationId, serviceName, version, status, isOffered } = one;
+  const { id: sid, applicationId, serviceName, version, versionStatus, status, isOffered } = one;
   const { slug: org } = useOrganisation();
   return (
     <Group gap={6}>
@@ -92,6 +92,11 @@ function Service({ of: one }: { readonly of: Subscription }) {
       {status === "PAUSED" && <Badge>Paused</Badge>}
       {status === "ENDED" && (
         <Badge title="It starts nothing any more; its page says why.">Ended by the provider</Badge>
+      )}
+      {versionStatus === "RETIRED" && (
+        <Badge title="Starts of the version that it names are refused; its page says more.">
+          Version retired
+        </Badge>
       )}
       {!isOffered && (
         <Badge title="It takes no new subscriptions; this one works until it is removed, or ended by the provider.">

@@ -15,6 +15,8 @@ const route = getRouteApi("/in/o/$org/applications/$id/subscriptions/$sid/try");
 interface TrySubscriptionFormProps {
   readonly subscription: Subscription;
   readonly version: string;
+  /** Whether another version is live. */
+  readonly hasOthers: boolean;
   /** Identifier of what was started last; null: nothing was. */
   readonly started: string | null;
   readonly onStarted: (id: string) => void;
@@ -22,7 +24,7 @@ interface TrySubscriptionFormProps {
 
 /** The form of one version, and what became of the last start beside it. */
 export function TrySubscriptionForm(props: TrySubscriptionFormProps) {
-  const { subscription, version, started, onStarted } = props;
+  const { subscription, version, hasOthers, started, onStarted } = props;
   const { id, serviceKey: key } = subscription;
   const { from } = route.useSearch();
   const { data, error, retry } = useFetched(q("getCallableVersion", { params: { key, version } }));
@@ -34,21 +36,21 @@ export function TrySubscriptionForm(props: TrySubscriptionFormProps) {
   const request = { params: { id }, query: { version } };
   const example = showJson(data.exampleInput ?? { data: {}, params: {} });
   return (
-    <BeginWith from={from} isOne={({ subscriptionId }) => subscriptionId === id} example={example}>
-      {(first) => (
+    <BeginWith from={from} isOne={({ subscriptionId }) => subscriptionId === id} example={example} of={id}>
+      {(begun) => (
         <TryForm
           start={{
             op: "startSubscriptionExecution",
             request,
             run: (sent) => run({ ...request, ...sent }),
             isRunning,
-            unless: refuseStarts(subscription),
+            unless: refuseStarts(subscription, version),
           }}
-          first={first}
+          begun={begun}
           example={example}
           inputSchema={data.inputSchema}
           onStarted={onStarted}
-          explain={(refused) => <StartRefusal error={refused} />}
+          explain={(refused) => <StartRefusal error={refused} hasOthers={hasOthers} />}
           beside={started === null ? null : <RunBeside key={started} id={started} />}
         />
       )}

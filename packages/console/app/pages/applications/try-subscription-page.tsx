@@ -8,9 +8,9 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
-import { findNamedVersion } from "../../util/subscriptions.ts";
+import { findNamedVersion, isShownInMarketplace } from "../../util/subscriptions.ts";
 import { describeUse } from "./plan-use.tsx";
-import { Ended, Standing } from "./standing.tsx";
+import { Ended, Retired, Standing } from "./standing.tsx";
 import { TrySubscriptionForm } from "./try-subscription-form.tsx";
 
 const route = getRouteApi("/in/o/$org/applications/$id/subscriptions/$sid/try");
@@ -49,6 +49,9 @@ function TrySubscription() {
       />
       <Stack>
         <Ended of={subscription} />
+        <Retired of={subscription}>
+          <OpenSubscription />
+        </Retired>
         {subscription.status === "PAUSED" && <Paused />}
         {(quota !== null || concurrency !== null) && <Facts of={describeUse(subscription)} />}
         <Versions of={subscription} />
@@ -58,38 +61,48 @@ function TrySubscription() {
 }
 
 function Paused() {
-  const { org, id, sid } = route.useParams();
   return (
     <Alert variant="light" color="yellow" title="The subscription is paused">
       <Text c="var(--mantine-color-text)">
-        Starts are refused until it is resumed.{" "}
-        <AppLink to="/o/$org/applications/$id/subscriptions/$sid" params={{ org, id, sid }}>
-          Open the subscription
-        </AppLink>
+        Starts are refused until it is resumed. <OpenSubscription />
       </Text>
     </Alert>
   );
 }
 
+function OpenSubscription() {
+  const { org, id, sid } = route.useParams();
+  return (
+    <AppLink to="/o/$org/applications/$id/subscriptions/$sid" params={{ org, id, sid }}>
+      Open the subscription
+    </AppLink>
+  );
+}
+
 /** The version that is tried: the one that the endpoint URL names, or another one that is live. */
 function Versions({ of: subscription }: { readonly of: Subscription }) {
-  const { serviceKey: key, isOffered } = subscription;
+  const { serviceKey: key, versionStatus, latestVersion } = subscription;
   const { version: chosen } = route.useSearch();
   const setSearch = useSetSearch();
   const [started, setStarted] = useState<string | null>(null);
-  const { data: entry } = useFetched(q("getMarketplaceEntry", { params: { key } }), { isActive: isOffered });
+  const { data: entry } = useFetched(q("getMarketplaceEntry", { params: { key } }), {
+    isActive: isShownInMarketplace(subscription),
+  });
   const named = findNamedVersion(subscription);
-  const version = chosen ?? named;
+  const version = chosen ?? named ?? latestVersion ?? undefined;
   if (version === undefined)
     return <EmptyState title="No live version">Nothing can be started until a version is live.</EmptyState>;
-  const live = entry?.versions.map((one) => one.version) ?? [];
+  const listed = entry?.versions.map((one) => one.version) ?? [];
+  // A service that was withdrawn has no entry, and its live versions can be called as before.
+  const live = latestVersion === null ? [] : [latestVersion, ...listed];
+  const mark = versionStatus === "RETIRED" ? "of the subscription, retired" : "of the subscription";
   return (
     <>
       <Select
         label="Version"
         data={[...new Set([...(named === undefined ? [] : [named]), version, ...live])].map((one) => ({
           value: one,
-          label: one === named ? `${one} (of the subscription)` : one,
+          label: one === named ? `${one} (${mark})` : one,
         }))}
         value={version}
         onChange={(value) => setSearch({ version: value === named ? undefined : value })}
@@ -100,6 +113,7 @@ function Versions({ of: subscription }: { readonly of: Subscription }) {
         key={version}
         subscription={subscription}
         version={version}
+        hasOthers={live.some((one) => one !== version)}
         started={started}
         onStarted={setStarted}
       />

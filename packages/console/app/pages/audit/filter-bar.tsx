@@ -1,4 +1,5 @@
 import { Button, Group, NativeSelect } from "@mantine/core";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { AUDIT_ACTION_NAMES } from "@platform/contract/words.gen";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { PeriodFilter } from "../../ui/period-filter.tsx";
@@ -24,6 +25,7 @@ export function FilterBar({ search }: { readonly search: AuditSearch }) {
       <WordFilter
         label="Who"
         placeholder="Email address, name or id"
+        maxLength={SEARCH_LIMITS.audit}
         value={search.actor}
         choose={(actor) => setSearch({ actor }, "push")}
       />
@@ -36,6 +38,7 @@ export function FilterBar({ search }: { readonly search: AuditSearch }) {
       <WordFilter
         label="To what"
         placeholder="Id of a resource"
+        maxLength={SEARCH_LIMITS.audit}
         value={search.target}
         choose={(target) => setSearch({ target }, "push")}
       />

@@ -1,3 +1,4 @@
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { AUDIT_ACTION_NAMES } from "@platform/contract/words.gen";
 import type { RequestOf } from "../../api/client.ts";
 import { toCommandLine } from "../../util/command-line.ts";
@@ -5,9 +6,9 @@ import { search, text, time } from "../../util/url-state.ts";
 
 /** The filter of the audit log as it stands in the URL. */
 export const auditSearch = search({
-  actor: text(),
+  actor: text(SEARCH_LIMITS.audit),
   action: text(),
-  target: text(),
+  target: text(SEARCH_LIMITS.audit),
   after: time(),
   before: time(),
 });
@@ -18,15 +19,12 @@ export type AuditSearch = ReturnType<typeof auditSearch>;
 /** The filter as the platform takes it. */
 export type AuditFilter = Omit<NonNullable<RequestOf<"listAuditEvents">["query"]>, "limit" | "cursor">;
 
-/** The most characters of a word that is searched for. */
-const MAX_WORD = 200;
-
 /** What the platform would refuse is left out: a broken link shows more, and no error. */
 export function toAuditFilter({ actor, action, target, after, before }: AuditSearch): AuditFilter {
   const filter = {
-    actor: actor?.slice(0, MAX_WORD),
+    actor,
     action: AUDIT_ACTION_NAMES.find((name) => name === action),
-    targetId: target?.slice(0, MAX_WORD),
+    targetId: target,
     after,
     before,
   };

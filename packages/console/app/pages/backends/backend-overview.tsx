@@ -76,7 +76,5 @@ function describePrice(price: Backend["price"]): string {
 }
 
 function describeWait(seconds: number): string {
-  return seconds === 0
-    ? "none so far"
-    : `up to ${seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1_000)}`;
+  return seconds === 0 ? "none" : `up to ${seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1_000)}`;
 }

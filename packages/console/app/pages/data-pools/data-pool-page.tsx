@@ -10,16 +10,18 @@ import { AppLink } from "../../ui/link.tsx";
 import { OpenButton } from "../../ui/open-button.tsx";
 import { PageHeader } from "../../ui/page-header.tsx";
 import { RoutedTabs } from "../../ui/routed-tabs.tsx";
+import { toCommandLine } from "../../util/command-line.ts";
 import { formatBytes, formatCount } from "../../util/units.ts";
 import { Access } from "./access.tsx";
 import { Files } from "./files.tsx";
+import { toFileFilter } from "./filter.ts";
 
 const route = getRouteApi("/in/o/$org/data-pools/$id");
 
 /** One data pool: its files, and who may use them. */
 export function DataPoolPage() {
   const { id } = route.useParams();
-  const { rename } = route.useSearch();
+  const { rename, q: words } = route.useSearch();
   const { slug: org } = useOrganisation();
   const pool = useLoaded(q("getDataPool", { params: { id } }), { refresh: REFRESH_MS.list });
   return (
@@ -49,7 +51,11 @@ export function DataPoolPage() {
       <RoutedTabs
         label={`Parts of ${pool.name}`}
         tabs={[
-          { id: "files", label: "Files", content: () => <Files pool={pool} renaming={rename} /> },
+          {
+            id: "files",
+            label: "Files",
+            content: () => <Files pool={pool} renaming={rename} words={words} />,
+          },
           { id: "access", label: "Access", content: () => <Access pool={pool} /> },
         ]}
       />
@@ -89,9 +95,16 @@ function Delete({ pool: { id, name } }: { readonly pool: DataPool }) {
 
 /** What the open tab shows. */
 function CopyPool({ id }: { readonly id: string }) {
-  const { tab } = route.useSearch();
+  const { tab, q: search } = route.useSearch();
   const shown = { request: { params: { id } }, id } as const;
   if (tab === "access")
     return <CopyAs op="listPoolGrants" {...shown} command={`platform pools access ${id}`} />;
-  return <CopyAs op="listPoolFiles" {...shown} command={`platform pools ls ${id}`} />;
+  return (
+    <CopyAs
+      op="listPoolFiles"
+      request={{ ...shown.request, query: toFileFilter(search) }}
+      id={id}
+      command={toCommandLine(`platform pools ls ${id}`, { search })}
+    />
+  );
 }

@@ -1,6 +1,7 @@
 import { Button, Group, Paper, Progress, Stack, Text } from "@mantine/core";
 import { useRef } from "react";
 import type { ReactNode } from "react";
+import { isOfWhatIsSent } from "../../api/explain-error.ts";
 import { useScope } from "../../api/scope.tsx";
 import { toFingerprint } from "../../api/upload-memory.ts";
 import type { RememberedUpload, UploadTarget } from "../../api/upload-memory.ts";
@@ -89,13 +90,15 @@ function Running({ upload: { id, target, sent, state, error } }: { readonly uplo
         )
       }
     >
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={() => (mayContinue ? continueUpload(id) : pauseUpload(id))}
-      >
-        {mayContinue ? "Continue" : "Pause"}
-      </Button>
+      {!isOfWhatIsSent(error) && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => (mayContinue ? continueUpload(id) : pauseUpload(id))}
+        >
+          {mayContinue ? "Continue" : "Pause"}
+        </Button>
+      )}
       <Button size="compact-sm" variant="default" onClick={() => void giveUpUpload(id).catch(notifyFailure)}>
         Give up
       </Button>

@@ -1,34 +1,29 @@
 import { Group, Text } from "@mantine/core";
+import { MOST_CANCELLED_IDS } from "@platform/contract/limits";
 import { useChange } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
-import { toFilter } from "../../execution/filter.ts";
 import type { ExecutionsSearch } from "../../execution/filter.ts";
-import { CancelMatching } from "../../forms/cancel-matching.tsx";
+import { useRefusal } from "../../ui/can.tsx";
 import { ConfirmButton } from "../../ui/confirm.tsx";
-import { RoutedDialog } from "../../ui/dialog.tsx";
 import { ButtonLink } from "../../ui/link.tsx";
 import { notifyDone } from "../../ui/notify.ts";
-import { OpenButton } from "../../ui/open-button.tsx";
 import { divide } from "../../util/divide.ts";
 import { formatCount } from "../../util/units.ts";
 
-/** The most identifiers of one request. */
-const MOST_AT_ONCE = 500;
-
 interface BulkActionsProps {
-  readonly search: ExecutionsSearch;
+  readonly kind: ExecutionsSearch["kind"];
   readonly selected: ReadonlySet<string>;
   readonly onDone: () => void;
 }
 
-/** What is done with many executions: those that are selected, or all that the filter matches. */
-export function BulkActions({ search, selected, onDone }: BulkActionsProps) {
-  const { slug } = useOrganisation();
+/** What is done with the executions that are selected. Its place is kept while there are none: the rows below would move away from the mouse. */
+export function BulkActions({ kind, selected, onDone }: BulkActionsProps) {
   const cancel = useChange("cancelExecutions", { refresh: ["listExecutions", "countExecutions"] });
+  const refusal = useRefusal("cancelExecutions");
   const count = selected.size;
   const cancelSelected = async () => {
     const done = { cancelled: 0, finishedMeanwhile: 0 };
-    for (const ids of divide([...selected], MOST_AT_ONCE)) {
+    for (const ids of divide([...selected], MOST_CANCELLED_IDS)) {
       const { cancelled, finishedMeanwhile } = await cancel.run({ body: { ids } });
       done.cancelled += cancelled;
       done.finishedMeanwhile += finishedMeanwhile;
@@ -38,10 +33,12 @@ export function BulkActions({ search, selected, onDone }: BulkActionsProps) {
   };
   return (
     <Group gap="xs" mb="sm" mih={30}>
-      {search.kind !== "incoming" && (
-        <OpenButton op="cancelExecutions" set={{ cancel: "all" }} size="compact-sm" variant="default">
-          Cancel all that match
-        </OpenButton>
+      {count === 0 && (
+        <Text fz="sm" c="dimmed">
+          {kind === "incoming" || refusal !== null
+            ? "Select two executions to compare them."
+            : "Select executions to cancel them, or two to compare them."}
+        </Text>
       )}
       {count > 0 && (
         <>
@@ -61,9 +58,6 @@ export function BulkActions({ search, selected, onDone }: BulkActionsProps) {
           {count === 2 && <CompareButton ids={[...selected]} />}
         </>
       )}
-      <RoutedDialog title="Cancel all that match" when={["cancel", "all"]}>
-        {(close) => <CancelMatching filter={toFilter(search)} slug={slug} close={close} />}
-      </RoutedDialog>
     </Group>
   );
 }

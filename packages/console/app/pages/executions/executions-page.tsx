@@ -11,6 +11,7 @@ import { PageHeader } from "../../ui/page-header.tsx";
 import { useOrganisation } from "../../api/scope.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
 import { createColumns } from "../../execution/columns.tsx";
+import { CancelAll } from "./cancel-all.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { Histogram } from "./histogram.tsx";
 import { KindTabs } from "./kind-tabs.tsx";
@@ -35,6 +36,7 @@ export function ExecutionsPage() {
         title="Executions"
         actions={
           <>
+            <CancelAll search={search} list={list} />
             <SaveExecutions filter={filter} />
             <CopyAs op="listExecutions" request={{ query: filter }} command={toCommand(filter)} />
           </>
@@ -43,7 +45,9 @@ export function ExecutionsPage() {
       <KindTabs kind={search.kind}>
         <FilterBar search={search} />
         <Histogram filter={filter} />
-        <BulkActions search={search} selected={shown} onDone={() => setSelected(new Set())} />
+        {list.items.length > 0 && (
+          <BulkActions kind={search.kind} selected={shown} onDone={() => setSelected(new Set())} />
+        )}
         <DataTable
           label="Executions"
           columns={createColumns(slug)}

@@ -1,4 +1,4 @@
-import { Skeleton, Text } from "@mantine/core";
+import { Skeleton, Stack, Text } from "@mantine/core";
 import type { AnswerOf } from "../../api/client.ts";
 import { q, useFetched } from "../../api/queries.ts";
 import type { Execution } from "../../execution/advice.ts";
@@ -8,6 +8,7 @@ import { DownloadButton } from "../../ui/download-button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { formatBytes } from "../../util/units.ts";
+import { OmittedFiles } from "./omitted-files.tsx";
 
 type ResultFile = AnswerOf<"listResultFiles">["items"][number];
 
@@ -22,18 +23,21 @@ export function FilesTab({ execution }: { readonly execution: Execution }) {
   if (error !== null) return <Failure error={error} retry={retry} />;
   if (data === undefined) return <Skeleton h={120} />;
   return (
-    <DataTable
-      label="Files of the result"
-      columns={createColumns(id)}
-      rows={data.items}
-      rowKey={({ name }) => name}
-      empty={
-        <EmptyState title="No files">
-          What the code of a service writes into the folder OUTPUT_DIRECTORY is kept here when it has
-          succeeded.
-        </EmptyState>
-      }
-    />
+    <Stack>
+      <OmittedFiles execution={execution} />
+      <DataTable
+        label="Files of the result"
+        columns={createColumns(id)}
+        rows={data.items}
+        rowKey={({ name }) => name}
+        empty={
+          <EmptyState title="No files">
+            What the code of a service writes into the folder OUTPUT_DIRECTORY is kept here when it has
+            succeeded.
+          </EmptyState>
+        }
+      />
+    </Stack>
   );
 }
 

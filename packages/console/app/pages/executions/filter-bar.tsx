@@ -1,4 +1,5 @@
 import { Button, Chip, Group, NativeSelect } from "@mantine/core";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { EXECUTION_PRESETS } from "../../execution/presets.ts";
 import { EXECUTION_STATES } from "../../execution/states.ts";
 import { isFiltered, NO_FILTER } from "../../execution/filter.ts";
@@ -32,7 +33,7 @@ export function FilterBar({ search }: { readonly search: ExecutionsSearch }) {
           role="search"
           label="Find"
           placeholder="Id, service, application or code"
-          maxLength={100}
+          maxLength={SEARCH_LIMITS.execution}
           width={240}
           value={search.q}
           choose={(words) => setSearch({ q: words }, "push")}

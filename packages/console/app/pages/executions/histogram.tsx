@@ -42,7 +42,7 @@ export function Histogram({ filter }: { readonly filter: ExecutionFilter }) {
   const choose = (first: Bucket | undefined, last: Bucket | undefined) => {
     if (first !== undefined && last !== undefined) setSearch({ after: first.from, before: last.to }, "push");
   };
-  const span = filter.createdAfter === undefined ? "in the last 24 hours" : "in the chosen period";
+  const span = nameSpan(filter);
   const words = `${isComplete ? "" : "The newest "}${formatCount(total)} ${total === 1 ? "execution" : "executions"} created ${span}, by ${period.by}`;
   return (
     <figure className="histogram">
@@ -68,6 +68,11 @@ export function Histogram({ filter }: { readonly filter: ExecutionFilter }) {
       </details>
     </figure>
   );
+}
+
+function nameSpan({ createdAfter, createdBefore }: ExecutionFilter): string {
+  if (createdAfter !== undefined) return "in the chosen period";
+  return createdBefore === undefined ? "in the last 24 hours" : "in the 24 hours before that";
 }
 
 interface BarsProps {

@@ -12,6 +12,7 @@ import { formatDuration } from "../../util/times.ts";
 import { CancelExecution } from "./cancel-execution.tsx";
 import { FailureNote } from "./failure-note.tsx";
 import { FilesTab } from "./files-tab.tsx";
+import { OmittedFiles } from "./omitted-files.tsx";
 import { LogTab } from "./log-tab.tsx";
 import { ReportedProgress } from "./reported-progress.tsx";
 import { TextTab } from "./text-tab.tsx";
@@ -78,7 +79,7 @@ function OneRun({ execution, followed }: OneRunProps) {
         {!terminal && <ReportedProgress progress={followed.progress} />}
         <TextTab execution={execution} part="result" />
       </div>
-      {fileCount > 0 && <FilesTab execution={execution} />}
+      {fileCount > 0 ? <FilesTab execution={execution} /> : <OmittedFiles execution={execution} />}
       <Title order={3} fz="md">
         Log
       </Title>

@@ -1,4 +1,5 @@
 import { SimpleGrid, Text, Title } from "@mantine/core";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import type { ExecutionCounts } from "@platform/contract/platform-api/execution-overview";
 import type { AnswerOf } from "../../api/client.ts";
 import { q, REFRESH_MS, useFetched } from "../../api/queries.ts";
@@ -49,12 +50,10 @@ export function DayFigures({ counts: { items, total, isComplete }, since }: DayF
   );
 }
 
-/** A page of the list: percentiles of more would cost more than they tell. */
-const MOST = 100;
-
+/** Of one page of the list: percentiles of more would cost more than they tell. */
 function Durations({ since }: { readonly since: string }) {
   const { data } = useFetched(
-    q("listExecutions", { query: { status: ["SUCCEEDED"], createdAfter: since, limit: MOST } }),
+    q("listExecutions", { query: { status: ["SUCCEEDED"], createdAfter: since, limit: MAX_PAGE_SIZE } }),
     { refresh: REFRESH_MS.list },
   );
   return (
@@ -74,6 +73,6 @@ function describe({ items, nextCursor }: AnswerOf<"listExecutions">): string {
     const [half, most] = [0.5, 0.95].map((share) => formatDuration(findPercentile(values, share) ?? 0));
     return `${half} (95 %: ${most})`;
   });
-  const which = nextCursor === null ? "succeeded" : `succeeded, the newest ${MOST}`;
+  const which = nextCursor === null ? "succeeded" : `succeeded, the newest ${MAX_PAGE_SIZE}`;
   return `Half of those that ${which} ran for at most ${ran} and waited for at most ${waited}.`;
 }

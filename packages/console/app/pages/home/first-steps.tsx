@@ -174,7 +174,7 @@ function describeServiceSteps(
       isDone: anyOf([isAnyLive, hasRun]),
       text: "A Python function becomes an endpoint.",
       op: "createVersion",
-      command: "platform init my-solver && cd my-solver && platform up",
+      command: "platform init --name my-solver && cd my-solver && platform up",
       action: (
         <ButtonLink to="/o/$org/services/new" params={{ org }} size="xs" variant="default">
           Upload a project

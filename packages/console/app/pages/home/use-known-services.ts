@@ -1,9 +1,10 @@
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import { q, REFRESH_MS, useFetched } from "../../api/queries.ts";
 import type { AnswerOf } from "../../api/client.ts";
 import { judgeServices } from "./known-services.ts";
 
 /** As many as the platform answers at once. */
-const MANY = q("listServices", { query: { limit: 100 } });
+const MANY = q("listServices", { query: { limit: MAX_PAGE_SIZE } });
 const INTERNAL = q("listServices", { query: { publication: "internal", limit: 1 } });
 const OFFERED = q("listServices", { query: { publication: "marketplace", limit: 1 } });
 

@@ -1,5 +1,6 @@
 import { Text } from "@mantine/core";
 import { listRoles } from "@platform/contract/permissions";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import { ROUTES } from "../../api/client.ts";
 import type { OperationId } from "../../api/client.ts";
 import { q, useFetched } from "../../api/queries.ts";
@@ -9,7 +10,7 @@ const MOST_NAMES = 3;
 
 /** Who of the organisation can do what the user may not. */
 export function WhoCan({ op }: { readonly op: OperationId }) {
-  const { data } = useFetched(q("listMembers", { query: { limit: 100 } }));
+  const { data } = useFetched(q("listMembers", { query: { limit: MAX_PAGE_SIZE } }));
   const roles = listRoles(ROUTES[op]);
   const names = (data?.items ?? []).filter(({ role }) => roles.includes(role)).map(({ name }) => name);
   const more = names.length - MOST_NAMES;

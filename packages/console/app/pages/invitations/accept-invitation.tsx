@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useChange } from "../../api/queries.ts";
 import { useScope } from "../../api/scope.tsx";
 import type { Me } from "../../api/scope.tsx";
+import { useSignOut } from "../../api/use-sign-out.ts";
 import { Failure } from "../../ui/failure.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { useOnePress } from "../../ui/use-one-press.ts";
@@ -25,7 +26,7 @@ export function AcceptInvitation({ me, organisationName }: AcceptInvitationProps
     done: `You are a member of ${organisationName} now.`,
     refresh: [],
   });
-  const signOut = useChange("signOut", { refresh: [] });
+  const { signOut, isRunning: isLeaving } = useSignOut();
   const join = async () => {
     const { slug } = await accept.run({ params: { invitation: token } });
     queries.clear();
@@ -34,8 +35,7 @@ export function AcceptInvitation({ me, organisationName }: AcceptInvitationProps
   };
   const { isRunning: isJoining, press } = useOnePress(() => join().catch(setFailure));
   const leave = async () => {
-    await signOut.run({});
-    queries.clear();
+    await signOut();
     await router.invalidate();
   };
   return (
@@ -47,7 +47,7 @@ export function AcceptInvitation({ me, organisationName }: AcceptInvitationProps
       <Button loading={isJoining} onClick={press}>
         Accept
       </Button>
-      <Button variant="default" loading={signOut.isRunning} onClick={() => void leave().catch(setFailure)}>
+      <Button variant="default" loading={isLeaving} onClick={() => void leave().catch(setFailure)}>
         Use another account
       </Button>
       <Text fz="sm" ta="center">

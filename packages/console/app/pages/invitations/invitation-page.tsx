@@ -2,6 +2,7 @@ import { Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { q, useLoaded } from "../../api/queries.ts";
+import { createScope, ScopeProvider, useScope } from "../../api/scope.tsx";
 import { Entrance } from "../../shell/entrance.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -15,6 +16,7 @@ const route = getRouteApi("/invitations/$token");
 export function InvitationPage() {
   const { productName } = useLoaded(q("getConfiguration", {}));
   const { link, me } = route.useLoaderData();
+  const { queries } = useScope();
   const [isDeclined, setIsDeclined] = useState(false);
   if (isDeclined || link.kind === "closed")
     return (
@@ -35,7 +37,13 @@ export function InvitationPage() {
         {invitedBy} invites you to become {role} of {organizationName}. The link works once, and expires{" "}
         <Time at={expiresAt} />.
       </Text>
-      {me === null ? <EnterInPlace /> : <AcceptInvitation me={me} organisationName={organizationName} />}
+      {me === null ? (
+        <EnterInPlace />
+      ) : (
+        <ScopeProvider scope={createScope(queries, me)}>
+          <AcceptInvitation me={me} organisationName={organizationName} />
+        </ScopeProvider>
+      )}
       <DeclineInvitation organisationName={organizationName} onDeclined={() => setIsDeclined(true)} />
     </Entrance>
   );

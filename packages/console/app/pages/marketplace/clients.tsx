@@ -1,10 +1,9 @@
 import { Group, Select, Stack, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ClientLanguage, MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
-import { CopyLine } from "../../ui/copy-button.tsx";
+import { Code } from "../../ui/code.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
 import { DownloadButton } from "../../ui/download-button.tsx";
-import { Facts } from "../../ui/facts.tsx";
 
 const route = getRouteApi("/in/o/$org/marketplace/$key");
 
@@ -73,35 +72,37 @@ export function ClientDownloads({ serviceKey, serviceName, version }: ClientDown
   return (
     <>
       <Text maw="78ch" fz="sm" c="dimmed">
-        The first line downloads the ZIP file as the button does, the second one installs from it.
+        The first command downloads the ZIP file as the button does, the second one installs from it.
       </Text>
-      <Facts
-        of={Object.fromEntries(
-          CLIENTS.map(({ language, label, needs, install }) => {
-            const folder = `${serviceName}-${version}-${language}`;
-            return [
-              needs,
-              <Stack key={language} gap={4} align="flex-start">
-                <DownloadButton
-                  op="downloadClient"
-                  request={{ params: { ...params, language } }}
-                  fileName={`${serviceName}-${version}-${language}.zip`}
-                >
-                  {label}
-                </DownloadButton>
-                <CopyLine
-                  text={`platform clients ${serviceKey} --language ${language} --version ${version}`}
-                  what={`command that downloads it for ${label}`}
-                />
-                <CopyLine
-                  text={`unzip -q -d ${folder} ${folder}.zip && ${install(folder)}`}
-                  what={`command that installs it for ${label}`}
-                />
-              </Stack>,
-            ];
-          }),
-        )}
-      />
+      {CLIENTS.map(({ language, label, needs, install }) => {
+        const folder = `${serviceName}-${version}-${language}`;
+        return (
+          <Stack key={language} gap="xs">
+            <Group gap="sm">
+              <DownloadButton
+                op="downloadClient"
+                request={{ params: { ...params, language } }}
+                fileName={`${folder}.zip`}
+              >
+                {label}
+              </DownloadButton>
+              <Text fz="sm" c="dimmed">
+                {needs}
+              </Text>
+            </Group>
+            <Code
+              text={`platform clients ${serviceKey} --language ${language} --version ${version}`}
+              language="text"
+              what={`command that downloads it for ${label}`}
+            />
+            <Code
+              text={`unzip -q -d ${folder} ${folder}.zip &&\n${install(folder)}`}
+              language="text"
+              what={`command that installs it for ${label}`}
+            />
+          </Stack>
+        );
+      })}
       <Group>
         <DownloadButton
           op="downloadOpenApi"

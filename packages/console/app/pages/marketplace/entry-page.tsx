@@ -1,6 +1,7 @@
 import { Alert, Badge, Group, Stack, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import type { MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import { q, useFetched, useLoaded } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { SubscribeToService } from "../../forms/subscribe-to-service.tsx";
@@ -73,7 +74,7 @@ export function EntryPage() {
 function Standing({ entry }: { readonly entry: MarketplaceEntry }) {
   const { slug: org } = useOrganisation();
   const { serviceKey: key, providerSlug, subscriptions } = entry;
-  const { data } = useFetched(q("listApplications", { query: { limit: 100 } }), {
+  const { data } = useFetched(q("listApplications", { query: { limit: MAX_PAGE_SIZE } }), {
     isActive: subscriptions.length > 0,
   });
   const nameOf = (id: string) => data?.items.find((one) => one.id === id)?.name ?? id;

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Pill, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue } from "react";
 import { MARKETPLACE_SORTS } from "@platform/contract/platform-api/marketplace-sorts";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { pages, useLoadedPages } from "../../api/queries.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { useSetSearch } from "../../ui/dialog.tsx";
@@ -61,7 +62,7 @@ function Filters() {
       <SearchField
         label="Search the marketplace"
         placeholder="Name, words or tag"
-        maxLength={200}
+        maxLength={SEARCH_LIMITS.marketplace}
         miw={260}
         words={words}
         onSearch={(q) => setSearch({ q })}

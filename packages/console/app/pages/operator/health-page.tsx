@@ -3,6 +3,7 @@ import type { Instance } from "@platform/contract/platform-api/operator-instance
 import { q, REFRESH_MS, useLoaded } from "../../api/queries.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Facts } from "../../ui/facts.tsx";
+import { isReadOnTheWay } from "../../util/plain-http.ts";
 import { formatDuration } from "../../util/times.ts";
 import { formatBytes, formatCount } from "../../util/units.ts";
 import { OperatorFrame } from "./operator-frame.tsx";
@@ -21,6 +22,7 @@ export function HealthPage() {
     >
       <Stack gap="xl">
         <Faults instance={instance} />
+        <PlainHttp apiUrl={instance.apiUrl} />
         <Queue queue={instance.queue} />
         <Processes processes={instance.processes} />
         <Sandboxes processes={instance.processes} />
@@ -61,6 +63,21 @@ function Faults({ instance }: { readonly instance: Instance }) {
           {fault}
         </Text>
       ))}
+    </Alert>
+  );
+}
+
+/** The cookie of a session is as safe as the address that browsers use; this one may be another than the settings say. */
+function PlainHttp({ apiUrl }: Pick<Instance, "apiUrl">) {
+  const plain = [apiUrl, globalThis.location.origin].find(isReadOnTheWay);
+  if (plain === undefined) return null;
+  return (
+    <Alert color="yellow" variant="light" title="Sessions run over plain http">
+      <Text fz="sm" c="var(--mantine-color-text)">
+        Whoever is on the way to <span className="mono">{plain}</span> reads passwords, tokens and the cookies
+        of sessions. Put a proxy with TLS in front, and start the processes with its https address as
+        --api-url (PLATFORM_API_URL).
+      </Text>
     </Alert>
   );
 }

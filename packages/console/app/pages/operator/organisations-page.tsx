@@ -1,6 +1,7 @@
 import { Badge, Group } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue } from "react";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import type { ItemOf } from "../../api/client.ts";
 import { pages, useLoadedPages } from "../../api/queries.ts";
 import { DataTable } from "../../table/data-table.tsx";
@@ -40,7 +41,7 @@ export function OrganisationsPage() {
         mb="sm"
         maw={320}
         placeholder="Name contains"
-        maxLength={200}
+        maxLength={SEARCH_LIMITS.operator}
         words={query.q}
         onSearch={(q) => setSearch({ q })}
       />

@@ -1,6 +1,7 @@
 import { Badge, Group, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import type { AnswerOf, ItemOf } from "../../api/client.ts";
 import { pages, useLoadedPages } from "../../api/queries.ts";
 import { DataTable } from "../../table/data-table.tsx";
@@ -47,7 +48,7 @@ export function UsersPage() {
         <SearchField
           label="Name or address contains"
           placeholder="Name or address contains"
-          maxLength={200}
+          maxLength={SEARCH_LIMITS.operator}
           miw={240}
           words={query.q}
           onSearch={(q) => setSearch({ q })}

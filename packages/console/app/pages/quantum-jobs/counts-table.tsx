@@ -26,7 +26,7 @@ export function CountsTable({ outcomes, isCounted }: CountsTableProps) {
   const words = `${formatCount(outcomes.length)} ${outcomes.length === 1 ? "outcome" : "outcomes"}`;
   return (
     <div>
-      <Group justify="space-between" mb="xs" gap="xs" maw={860}>
+      <Group justify="space-between" mb="xs" gap="xs">
         <Text fw={600} fz="sm">
           {isCounted ? `${words} of ${formatCount(chosen.total)} shots` : words}
         </Text>

@@ -1,4 +1,5 @@
 import { Button, Group, NativeSelect } from "@mantine/core";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { q, useFetched } from "../../api/queries.ts";
 import { isFiltered, NO_FILTER } from "../../quantum/filter.ts";
 import type { QuantumJobsSearch } from "../../quantum/filter.ts";
@@ -24,6 +25,7 @@ export function FilterBar({ search }: { readonly search: QuantumJobsSearch }) {
         <WordFilter
           label="Name"
           placeholder="A part of it"
+          maxLength={SEARCH_LIMITS.quantumJob}
           width={150}
           value={search.name}
           choose={(name) => choose({ name })}
@@ -31,6 +33,7 @@ export function FilterBar({ search }: { readonly search: QuantumJobsSearch }) {
         <WordFilter
           label="Tag"
           placeholder="The whole of it"
+          maxLength={SEARCH_LIMITS.quantumJobTag}
           width={150}
           value={search.tag}
           choose={(tag) => choose({ tag })}
@@ -78,7 +81,7 @@ function BackendField({ value, choose }: FieldProps) {
       data={[
         { value: "", label: "All backends" },
         ...known,
-        ...(isKnown ? [] : [{ value, label: value.slice(0, 63) }]),
+        ...(isKnown ? [] : [{ value, label: value.slice(0, SEARCH_LIMITS.backend) }]),
       ]}
       onChange={({ currentTarget }) => choose(currentTarget.value || undefined)}
     />

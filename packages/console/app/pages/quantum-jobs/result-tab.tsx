@@ -1,18 +1,16 @@
 import { Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { Suspense, useMemo, useState } from "react";
-import { parseExactNumbers } from "@platform/contract/exact-number";
 import { useText } from "../../api/content.ts";
 import { isWithoutNormalForm } from "../../api/explain-error.ts";
 import { JsonView, SHOWN_BYTES } from "../../execution/json-view.tsx";
+import { describeMetadata } from "../../quantum/describe-metadata.ts";
 import { Estimate } from "../../quantum/estimate.tsx";
 import { readEstimate } from "../../quantum/read-estimate.ts";
-import { isObject } from "../../quantum/read-json.ts";
 import { readNormal, readResult } from "../../quantum/read-result.ts";
 import type { ShownResult } from "../../quantum/read-result.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { sliceMember } from "../../util/exact-json.ts";
-import { formatDuration } from "../../util/times.ts";
 import { formatBytes } from "../../util/units.ts";
 import { Estimates } from "./estimates.tsx";
 import type { JobProps } from "./job-actions.tsx";
@@ -136,41 +134,12 @@ function Known({ of: result, id }: { readonly of: ShownResult; readonly id: stri
   }
 }
 
-/** Characters of one value. */
-const LONGEST = 200;
-const MOST_VALUES = 30;
-/** Words of what most backends say. */
-const NAMES: Readonly<Record<string, string>> = {
-  seconds: "Took",
-  method: "Method",
-  seed: "Seed",
-  software: "Software",
-  digest: "Digest",
-};
-
 /** What the backend says about how it was computed. */
 function Metadata({ text }: { readonly text: string | null }) {
-  const metadata = text === null ? null : parseExactNumbers(text);
-  if (!isObject(metadata)) return null;
-  const rows = Object.entries(metadata)
-    .slice(0, MOST_VALUES)
-    .map(([name, value]) => [NAMES[name] ?? name.slice(0, LONGEST), describe(name, value)] as const);
-  return rows.length === 0 ? null : (
+  const facts = text === null ? {} : describeMetadata(text);
+  return Object.keys(facts).length === 0 ? null : (
     <section aria-label="Metadata">
-      <Facts of={Object.fromEntries(rows)} />
+      <Facts of={facts} />
     </section>
   );
-}
-
-function describe(name: string, value: unknown): string {
-  if (name === "seconds" && typeof value === "number") return formatDuration(value * 1_000);
-  const text =
-    name === "software" && isObject(value)
-      ? Object.entries(value)
-          .map(([library, version]) => `${library} ${String(version)}`)
-          .join(", ")
-      : typeof value === "string"
-        ? value
-        : JSON.stringify(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

@@ -7,6 +7,7 @@ import { useScope } from "../../api/scope.tsx";
 import { useStream } from "../../api/stream.ts";
 import { StateBadge } from "../../execution/state-badge.tsx";
 import { Failure } from "../../ui/failure.tsx";
+import { formatCount } from "../../util/units.ts";
 import { adviseBuild } from "./build-advice.ts";
 
 interface BuildLogProps {
@@ -43,6 +44,7 @@ export function BuildLog({ serviceKey, version }: BuildLogProps) {
     <Stack>
       <Group>
         <StateBadge status={build.status} code={build.code} />
+        {build.buildsBefore !== undefined && <Text fz="sm">{describeTurn(build.buildsBefore)}</Text>}
       </Group>
       {build.detail !== undefined && (
         <Alert color="red" variant="light" title="There is no version">
@@ -57,6 +59,11 @@ export function BuildLog({ serviceKey, version }: BuildLogProps) {
       <LogText lines={lines} isLive={!build.terminal} />
     </Stack>
   );
+}
+
+function describeTurn(before: number): string {
+  if (before === 0) return "Next: it waits for a builder.";
+  return `Waiting: ${formatCount(before)} ${before === 1 ? "build is" : "builds are"} before it.`;
 }
 
 /** A stream that was cut off begins again with lines that may be there already. */

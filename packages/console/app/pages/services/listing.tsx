@@ -9,6 +9,7 @@ import { useRefusal } from "../../ui/can.tsx";
 import { FoundDraft, useDraft } from "../../ui/draft.tsx";
 import { AppLink } from "../../ui/link.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
+import { useExampleFault } from "./use-example-fault.ts";
 
 /** What others see of a service before they subscribe, and its editor. */
 export function Listing({ service }: { readonly service: Service }) {
@@ -18,6 +19,8 @@ export function Listing({ service }: { readonly service: Service }) {
   const listing = useLoaded(q("getListing", { params: { key } }));
   const plans = useLoadedPages(pages("listPlans", { params: { key } }));
   const draft = useDraft(`listing.${key}`, listing.revision);
+  const present = { ...listing, ...draft.entered };
+  const fault = useExampleFault({ serviceKey: key, version: latestVersion, example: listing.exampleInput });
   const { data: version } = useFetched(q("getVersion", { params: { key, version: latestVersion ?? "" } }), {
     isActive: latestVersion !== null,
   });
@@ -39,7 +42,7 @@ export function Listing({ service }: { readonly service: Service }) {
               replaces={draft.replaces}
               kept={draft.entered}
               keep={draft.keep}
-              onDone={draft.forget}
+              onSaved={draft.noteSaved}
             />
           </>
         ) : (
@@ -50,41 +53,49 @@ export function Listing({ service }: { readonly service: Service }) {
         <Title order={2} fz="lg">
           As others see it
         </Title>
-        <Lacks of={listLacks(service, listing, plans.items, version)} />
+        <Lacks
+          of={[...listLacks(service, present, plans.items, version), ...(fault === null ? [] : [fault])]}
+        />
         {publication !== null && latestVersion !== null && (
           <AppLink to="/o/$org/marketplace/$key" params={{ org, key }}>
             Open its page in the marketplace
           </AppLink>
         )}
-        <Preview listing={{ ...listing, ...draft.entered }} readme={version?.readme ?? ""} />
+        <Preview listing={present} readme={version?.readme ?? ""} />
       </Stack>
     </SimpleGrid>
   );
 }
 
-/** What a good offer has, and this one lacks: a sentence each. */
+/** What a good offer has, and this one lacks: a sentence each. A field that was emptied is an empty text. */
 function listLacks(
   { latestVersion }: Service,
-  { summary, description, exampleInput }: ListingShape,
+  {
+    summary,
+    description,
+    exampleInput,
+  }: Readonly<Record<"summary" | "description" | "exampleInput", unknown>>,
   plans: readonly Plan[],
   version: VersionDetails | undefined,
 ): readonly string[] {
   const checks: readonly (readonly [boolean, string])[] = [
     [latestVersion === null, "No version is live: nobody can find it."],
     [
-      version?.readme === "" && description === null,
+      version?.readme === "" && isEmpty(description),
       "There is no description, neither here nor in the project.",
     ],
     [version?.inputSchema === null, "The input has no schema: type hints of run give it a form and clients."],
-    [summary === "", "There is no summary."],
+    [isEmpty(summary), "There is no summary."],
     [
-      exampleInput === null,
+      isEmpty(exampleInput),
       "There is no example input: clients are downloaded with an empty one, and nobody sees what to send.",
     ],
     [plans.length === 0, "There is no plan: publishing in the marketplace makes a free one."],
   ];
   return checks.filter(([lacks]) => lacks).map(([, sentence]) => sentence);
 }
+
+const isEmpty = (value: unknown) => value === null || (typeof value === "string" && value.trim() === "");
 
 function Lacks({ of: sentences }: { readonly of: readonly string[] }) {
   if (sentences.length === 0) return null;

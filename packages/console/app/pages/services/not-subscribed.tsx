@@ -17,9 +17,12 @@ interface NotSubscribedProps {
   readonly looked: number | null;
   /** There were subscriptions, which have been ended. */
   readonly hasEnded: boolean;
+  /** There are subscriptions, which name versions that were retired. */
+  readonly hasRetired: boolean;
 }
 
-function describeNone({ looked, hasEnded }: NotSubscribedProps): string {
+function describeNone({ looked, hasEnded, hasRetired }: NotSubscribedProps): string {
+  if (hasRetired) return "The subscriptions of applications name versions that are retired";
   if (hasEnded) return "All subscriptions of applications have been ended";
   if (looked === null) return "No application has subscribed";
   return `None of the newest ${formatCount(looked)} subscriptions is of this service`;
@@ -27,14 +30,15 @@ function describeNone({ looked, hasEnded }: NotSubscribedProps): string {
 
 /** Nothing calls the service yet: how it is started without, and the way to an endpoint URL. */
 export function NotSubscribed(props: NotSubscribedProps) {
-  const { service, version } = props;
+  const { service, version, hasRetired } = props;
   const { key, name, publication } = service;
   const { data } = useFetched(q("getVersion", { params: { key, version } }));
   return (
     <>
       <EmptyState title={describeNone(props)} action={<Subscribe service={service} />}>
         Programs call a service by the endpoint URL of an application&apos;s subscription, which is then shown
-        here.{publication === null && " Publishing it for this organisation lets its applications subscribe."}{" "}
+        here.{hasRetired && ` Those can be changed to ${version}, on their pages.`}
+        {publication === null && " Publishing it for this organisation lets its applications subscribe."}{" "}
         Without one, the command below starts it as a job of this organisation.
       </EmptyState>
       <Code

@@ -2,6 +2,7 @@ import { Select, Stack, Title } from "@mantine/core";
 import { useState } from "react";
 import type { Service } from "@platform/contract/platform-api/services";
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
+import { MAX_PAGE_SIZE } from "@platform/contract/limits";
 import { pages, q, useFetched, useLoadedPages } from "../../api/queries.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { findCallable } from "../../util/subscriptions.ts";
@@ -12,7 +13,7 @@ import { NotSubscribed } from "./not-subscribed.tsx";
 /** How this organisation's applications call the service. */
 export function ServiceApi({ service }: { readonly service: Service }) {
   const { key, name, latestVersion } = service;
-  const { items, hasMore } = useLoadedPages(pages("listSubscriptions", { query: { limit: 100 } }));
+  const { items, hasMore } = useLoadedPages(pages("listSubscriptions", { query: { limit: MAX_PAGE_SIZE } }));
   if (latestVersion === null)
     return (
       <EmptyState title="No live version" command="platform up">
@@ -20,7 +21,7 @@ export function ServiceApi({ service }: { readonly service: Service }) {
       </EmptyState>
     );
   const subscriptions = findCallable(items, key);
-  const hasEnded = items.some(({ serviceKey, status }) => serviceKey === key && status === "ENDED");
+  const ofService = items.filter(({ serviceKey }) => serviceKey === key);
   return (
     <Stack>
       {subscriptions.length === 0 ? (
@@ -28,7 +29,10 @@ export function ServiceApi({ service }: { readonly service: Service }) {
           service={service}
           version={latestVersion}
           looked={hasMore ? items.length : null}
-          hasEnded={hasEnded}
+          hasEnded={ofService.some(({ status }) => status === "ENDED")}
+          hasRetired={ofService.some(
+            ({ status, versionStatus }) => status !== "ENDED" && versionStatus === "RETIRED",
+          )}
         />
       ) : (
         <Call serviceKey={key} version={latestVersion} subscriptions={subscriptions} />
@@ -75,6 +79,6 @@ function Call({ serviceKey, version, subscriptions }: CallProps) {
 
 /** Names of applications, of which a subscription has the identifier. */
 function useNames(): (id: string) => string {
-  const { data } = useFetched(q("listApplications", { query: { limit: 100 } }));
+  const { data } = useFetched(q("listApplications", { query: { limit: MAX_PAGE_SIZE } }));
   return (id) => data?.items.find((one) => one.id === id)?.name ?? id;
 }

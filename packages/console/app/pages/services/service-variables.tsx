@@ -65,7 +65,11 @@ function PlainVariables({ serviceKey, setting }: ServiceVariablesProps) {
         rows={variables}
         rowKey={({ name }) => name}
         empty={
-          <EmptyState title="No variables" action={<NewVariable />} command="platform variables set">
+          <EmptyState
+            title="No variables"
+            action={<NewVariable />}
+            command={`platform variables set NAME --service ${serviceKey}`}
+          >
             Runs find them in their environment. Members read their values, and logs may show them.
           </EmptyState>
         }
@@ -110,7 +114,11 @@ function Secrets({ serviceKey, setting }: ServiceVariablesProps) {
         rows={secrets}
         rowKey={({ name }) => name}
         empty={
-          <EmptyState title="No secrets" action={<NewSecret />} command="platform secrets set">
+          <EmptyState
+            title="No secrets"
+            action={<NewSecret />}
+            command={`platform secrets set NAME --service ${serviceKey}`}
+          >
             Runs find them in their environment as well. Nobody can read their values, and what runs print is
             stored without them.
           </EmptyState>

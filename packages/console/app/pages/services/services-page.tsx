@@ -1,6 +1,7 @@
 import { Group, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue } from "react";
+import { SEARCH_LIMITS } from "@platform/contract/search-limits";
 import { pages, REFRESH_MS, useLoadedPages } from "../../api/queries.ts";
 import { useOrganisation } from "../../api/scope.tsx";
 import { StartWithSample } from "../../forms/start-with-sample.tsx";
@@ -60,7 +61,7 @@ export function ServicesPage() {
         <SearchField
           label="Name contains"
           placeholder="Name contains"
-          maxLength={63}
+          maxLength={SEARCH_LIMITS.service}
           words={name}
           onSearch={(q) => setSearch({ q })}
         />
@@ -102,7 +103,7 @@ function NoServices() {
           <StartWithSample />
         </Group>
       }
-      command="platform init && platform up"
+      command="platform init --name my-solver && cd my-solver && platform up"
     >
       A service is a Python function that others call over HTTP. Upload the ZIP file of a project, deploy it
       with the command line, or start with a sample that adds up numbers.

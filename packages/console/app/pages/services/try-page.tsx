@@ -77,8 +77,9 @@ function FormOf({ serviceKey, version }: FormOfProps) {
       from={from}
       isOne={({ kind, service }) => kind === "job" && service.key === serviceKey}
       example={example}
+      of={serviceKey}
     >
-      {(first) => (
+      {(begun) => (
         <TryForm
           start={{
             op: "startJob",
@@ -86,7 +87,7 @@ function FormOf({ serviceKey, version }: FormOfProps) {
             run: (sent) => run({ query, ...sent }),
             isRunning,
           }}
-          first={first}
+          begun={begun}
           example={example}
           inputSchema={data.inputSchema}
           onStarted={(id) => navigate({ to: "/o/$org/executions/$id", params: { org, id }, search: {} })}

@@ -248,7 +248,7 @@ def run(data: City, params: Options) -> list[int]:
             type: "object",
             properties: {
               x: { type: "number" },
-              next: { anyOf: [{ $ref: "#/$defs/City" }, { type: "null" }] },
+              next: { anyOf: [{ $ref: "#/$defs/City" }, { type: "null" }], default: null },
             },
             required: ["x"],
             additionalProperties: false,

@@ -18,7 +18,7 @@ interface NewLinkRow {
 
 /** Links of users that work once. */
 export interface LinkStore {
-  /** From then on former links of the same purpose do not work. */
+  /** From then on former links of the same purpose do not work; one that goes by mail leaves those of operators. */
   readonly create: (link: NewLinkRow) => Promise<void>;
   /** Whether the link can be used now. */
   readonly isOpen: (tokenHash: string, purpose: NewLinkRow["purpose"]) => Promise<boolean>;
@@ -56,12 +56,13 @@ export function createLinkStore(database: Database): LinkStore {
 const USE = `update one_time_token set used_at = now()
   where token_hash = $1 and purpose = $2 and used_at is null and expires_at > now()`;
 
-/** Stores a link, and ends former ones of the same purpose. */
+/** Stores a link, and ends former ones of the same purpose; but anybody may ask for one by mail, which ends none that an operator has made. */
 export async function insertLink(run: RunStatement, link: NewLinkRow): Promise<void> {
   const { purpose, userId, tokenHash, email, expiresInMinutes, isByOperator = false } = link;
   await run({
-    text: "delete from one_time_token where user_id = $1 and purpose = $2",
-    values: [userId, purpose],
+    text: `delete from one_time_token where user_id = $1 and purpose = $2
+      and ($3 or not coalesce((data ->> 'isByOperator')::boolean, false))`,
+    values: [userId, purpose, isByOperator],
   });
   await run({
     text: `insert into one_time_token (token_hash, purpose, user_id, expires_at, data)

@@ -28,10 +28,10 @@ export interface DeletionObstacles {
 export interface OrganisationStore {
   /** With its owner, in one transaction. @throws Problem QUOTA_EXCEEDED */
   readonly create: (organisation: NewOrganisationRow) => Promise<"created" | "slug taken">;
-  /** Null as slug: it stays. */
+  /** null: it stays as it is. */
   readonly update: (organisation: {
     readonly id: string;
-    readonly name: string;
+    readonly name: string | null;
     readonly slug: string | null;
   }) => Promise<"updated" | "slug taken" | "unknown">;
   /**
@@ -50,7 +50,7 @@ export function createOrganisationStore(database: Database): OrganisationStore {
       unlessTaken(async () => {
         const rows = await database.query({
           text: `with changed as (
-              update organisation set name = $2, slug = coalesce($3, slug) where id = $1 and deleted_at is null returning id
+              update organisation set name = coalesce($2, name), slug = coalesce($3, slug) where id = $1 and deleted_at is null returning id
             ) select id from changed cross join lateral pg_notify('${ACCOUNTS_CHANNEL}', 'organisation:' || changed.id)`,
           values: [id, name, slug],
           audited: ["organization.update"],

@@ -3,6 +3,7 @@ import type { Database } from "../../postgres/database.ts";
 import { parseVersion, selectRequester } from "../base/columns.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
+import { SELECT_BUILDS_BEFORE } from "./builds-before.ts";
 import { BUILD_COLUMNS, toBuildRecord } from "./builds.ts";
 import type { BuildRecord, BuildRow } from "./builds.ts";
 
@@ -75,7 +76,7 @@ async function findBuild(
   const number = parseVersion(version);
   if (number === null || !isUuid(serviceKey) || !isUuid(id)) return null;
   const [row] = await database.query<Row>({
-    text: `select ${COLUMNS} from build b join service s on s.key = b.service_key
+    text: `select ${COLUMNS}, ${SELECT_BUILDS_BEFORE} from build b join service s on s.key = b.service_key
       where b.id = $1 and b.service_key = $2 and s.organisation_id = $3 and b.major = $4 and b.minor = $5 and b.patch = $6`,
     values: [id, serviceKey, organisationId, number.major, number.minor, number.patch],
     idempotent: true,

@@ -7,6 +7,7 @@ import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { DEFAULT_BUILD_QUOTA, checkQuota, lockQuota } from "./build-quota.ts";
 import type { BuildQuota } from "./build-quota.ts";
+import { SELECT_BUILDS_BEFORE } from "./builds-before.ts";
 import { holdRole } from "./hold-role.ts";
 import { BUILDS_CHANNEL } from "../base/channels.ts";
 import { formatVersion, isUniqueViolation, parseVersion, selectMilliseconds } from "../base/columns.ts";
@@ -61,6 +62,8 @@ export interface BuildRecord extends NewBuild {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  /** How many others come before it, while it is PENDING; null from then on, absent where it was not asked for. */
+  readonly buildsBefore?: number | null;
 }
 
 /** The right to run a build; every later write names it. */
@@ -326,7 +329,7 @@ async function findLatest(
   const number = parseVersion(version);
   if (number === null || !isUuid(serviceKey)) return null;
   const [row] = await database.query<BuildRow>({
-    text: `select ${BUILD_COLUMNS} from build b join service s on s.key = b.service_key
+    text: `select ${BUILD_COLUMNS}, ${SELECT_BUILDS_BEFORE} from build b join service s on s.key = b.service_key
       where b.service_key = $1 and s.organisation_id = $2 and b.major = $3 and b.minor = $4 and b.patch = $5
       order by b.position desc limit 1`,
     values: [serviceKey, organisationId, number.major, number.minor, number.patch],

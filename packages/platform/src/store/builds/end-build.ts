@@ -20,7 +20,7 @@ export async function succeed(database: Database, claim: ClaimKey, version: NewV
           update build set status = 'SUCCEEDED', lease_until = null, ended_at = now() where ${IS_HELD} returning stored_bytes
         ), v as (
           insert into version (stored_bytes, ${VERSION_COLUMNS})
-          select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17::jsonb, $18::jsonb, $19, $20, $21, $22, $23::jsonb, $24::jsonb from ended
+          select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17::json, $18::json, $19, $20, $21, $22, $23::json, $24::jsonb from ended
           returning service_key, major, minor, patch
         ), named as (
           update service s set backend_id = $24::jsonb ->> 'id' from v

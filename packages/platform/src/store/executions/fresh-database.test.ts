@@ -125,7 +125,7 @@ async function measureReads({ database }: TestDatabase): Promise<Record<string, 
 async function listDaysRead({ database }: TestDatabase): Promise<readonly string[]> {
   const rows = await database.query<{ day: string }>({
     text: `select distinct right(relname, 8) as day from pg_stat_user_indexes
-      where relname ~ '^execution_' and indexrelname ~ '_pkey$' and idx_scan > 0`,
+      where relname ~ '^execution_.*(p[0-9]{8}|default)$' and indexrelname ~ '_pkey$' and idx_scan > 0`,
   });
   return rows.map(({ day }) => day);
 }

@@ -1,6 +1,6 @@
 import { isFinal } from "@platform/contract/execution";
 import type { ExecutionStatus } from "@platform/contract/execution";
-import { LOG_PAGE_BYTES } from "@platform/engine/store/execution-store";
+import { LOG_PAGE_BYTES } from "@platform/contract/limits";
 import type { LogPage } from "@platform/engine/store/execution-store";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";

@@ -154,16 +154,51 @@ test("a change whose transaction commits late is not missed by who has read what
   }
 });
 
-test("more changes than one statement moves keep their order as well", async () => {
+/** More than one statement moves. */
+const MANY = 4_500;
+
+async function insertMany(): Promise<void> {
   const ids = Array.from({ length: 7 }, () => randomUUID());
   await scene.database.query({
     text: `insert into feed_new (execution_id, owner_kind, owner_id, organisation_id, version_id, status, code)
-      select ($1::uuid[])[1 + n % 7], 'organisation', $2, $2, $3, 'PENDING', n::text from generate_series(1, 4500) n`,
-    values: [ids, own.id, service.versionId],
+      select ($1::uuid[])[1 + n % 7], 'organisation', $2, $2, $3, 'PENDING', n::text from generate_series(1, $4) n`,
+    values: [ids, own.id, service.versionId, MANY],
   });
+}
+
+test("more changes than one statement moves keep their order as well", async () => {
+  await insertMany();
   const events = await readAll();
-  expect(events).toHaveLength(4_500);
+  expect(events).toHaveLength(MANY);
   expect(events.findIndex(({ code }, index) => Number(code) !== index + 1)).toBe(-1);
+});
+
+test("who finds another at work moves what that one has left as well", async () => {
+  const client = await scene.database.pool.connect();
+  try {
+    const half = createFeedStore({
+      ...scene.database,
+      query: async ({ name, text, values }) => {
+        const { rows } = await client.query({ text, values: [...(values ?? [])] });
+        if (name === "feed-sequence") throw new Error("it pauses after one part");
+        return rows;
+      },
+    });
+    await client.query("begin");
+    await insertMany();
+    await expect(half.sequence()).rejects.toThrow("it pauses");
+    const events = readAll();
+    await waitUntil(async () => {
+      const text =
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      return (await scene.database.query({ text })).length > 0;
+    });
+    await client.query("commit");
+    expect(await events).toHaveLength(MANY);
+  } finally {
+    await client.query("rollback");
+    client.release();
+  }
 });
 
 test("sequencers of several processes give each change one position, in the order of its execution", async () => {

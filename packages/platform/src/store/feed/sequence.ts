@@ -34,15 +34,13 @@ const MOVE = `with pending as materialized (
     join version v on v.id = any (array[n.version_id])
     join service s on s.key = any (array[v.service_key])
     left join subscription b on b.id = any (array[n.owner_id]) and n.owner_kind = 'subscription'
-    returning position
   ), moved as (
     update feed_mark set position = feed_mark.position + (select count(*) from taken)
     where name = 'sequenced' and exists (select 1 from taken)
   )
-  select (select count(*) from taken)::int as moved,
+  select (select count(*) from pending)::int as found,
     coalesce((select position from last) + (select count(*) from taken),
-      (select position from feed_mark where name = 'sequenced'))::float8 as head,
-    (select count(*) from placed)::int as placed`;
+      (select position from feed_mark where name = 'sequenced'))::float8 as head`;
 
 /** Where nothing is to be moved: a small part of the work, each second. Ordered, as only the index skips what was deleted. */
 const LOOK = `select position::float8 as head from feed_mark
@@ -57,13 +55,14 @@ export async function sequenceFeed(database: Database): Promise<number> {
   });
   if (still !== undefined) return still.head;
   for (;;) {
-    const [row] = await database.query<{ readonly moved: number; readonly head: number }>({
+    const [row] = await database.query<{ readonly found: number; readonly head: number }>({
       name: "feed-sequence",
       text: MOVE,
       values: [MAX_MOVED],
       idempotent: true,
     });
     if (row === undefined) throw new Error("the feed has no last position");
-    if (row.moved < MAX_MOVED) return row.head;
+    // By what it saw, not by what it moved: another may have moved that, and not yet what is behind it.
+    if (row.found < MAX_MOVED) return row.head;
   }
 }

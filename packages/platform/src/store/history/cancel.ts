@@ -1,4 +1,4 @@
-import { MOST_CANCELLED } from "@platform/contract/platform-api/execution-actions";
+import { MOST_CANCELLED } from "@platform/contract/limits";
 import type { Database } from "../../postgres/database.ts";
 import { cancelManyOf } from "../executions/cancel-many.ts";
 import type { NoteCancelled } from "../executions/cancel-many.ts";

@@ -33,3 +33,21 @@ test("input is read by who started it alone, lines also by whose service it is, 
   expect(await read(provider)).toEqual([null, ["secret"], ["secret"]]);
   expect(await read(stranger)).toEqual([null, [], []]);
 });
+
+test("the last lines are as many as asked for, also of a program that writes each of them alone", async () => {
+  const { home, store, service, provider } = scene;
+  const { organisationId } = provider;
+  const owner = { kind: "organisation", id: organisationId, organisationId } as const;
+  const execution = createExecution({ owner, versionId: service.versionId });
+  await store.create(execution);
+  const { claims } = await store.claim(request({ onlyId: execution.id }));
+  for (const claim of claims) {
+    for (let line = 0; line < 1_005; line += 1) await store.appendLog(claim, [createLine(`${line}`)]);
+    await store.finish(claim, SUCCEEDED);
+  }
+  const page = await readLines(home.database, { organisationId, id: execution.id }, { tail: 1_003 });
+  expect(page.lines).toHaveLength(1_003);
+  expect(page.lines.map(({ message }) => message)).toEqual(
+    Array.from({ length: 1_003 }, (_, index) => `${index + 2}`),
+  );
+});

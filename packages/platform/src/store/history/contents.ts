@@ -1,6 +1,6 @@
 import type { LogEntry } from "@platform/contract/execution";
 import { isUuid } from "@platform/engine/base/uuid";
-import { LOG_PAGE_BYTES } from "@platform/engine/store/execution-store";
+import { LOG_PAGE_BYTES } from "@platform/contract/limits";
 import type { Database } from "../../postgres/database.ts";
 import { mayBeMoved } from "../executions/kept.ts";
 import { lookUp } from "../executions/lookup.ts";
@@ -56,7 +56,7 @@ export interface HistoryLines {
   readonly isMore: boolean;
 }
 
-/** Chunks that one answer is of, at most. */
+/** Chunks that one answer is of, at most; of the last lines, each may be a chunk of its own. */
 const MOST_CHUNKS = 1_000;
 
 /** Where chunks are; both while a day is being closed. */
@@ -95,7 +95,7 @@ export async function readLines(
   const place = readPlace(isTail ? undefined : wish.after);
   const chunks = await database.query<Chunk>({
     text: describeChunks(id, isTail ? "desc" : "asc"),
-    values: [organisationId, id, place.chunk, isTail ? Math.min(wish.tail, MOST_CHUNKS) : MOST_CHUNKS],
+    values: [organisationId, id, place.chunk, isTail ? wish.tail : MOST_CHUNKS],
     idempotent: true,
   });
   const all = (isTail ? chunks.toReversed() : chunks).flatMap(splitChunk);

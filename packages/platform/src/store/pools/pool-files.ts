@@ -7,7 +7,7 @@ import { noteAudit } from "../audit/trail.ts";
 import { requireRoom } from "../base/bounds.ts";
 import { isUniqueViolation, selectMilliseconds } from "../base/columns.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
-import type { Page, PageRequest } from "../base/page.ts";
+import type { NameSearch, Page } from "../base/page.ts";
 import { requireStorage } from "./pool-quota.ts";
 import { WRITERS, holdPool, selectSeen } from "./pool-rights.ts";
 import type { PoolKey } from "./pool-rights.ts";
@@ -70,7 +70,7 @@ interface Allowance {
  */
 export interface PoolFileStore {
   /** By name. */
-  readonly list: (pool: PoolKey, page: PageRequest) => Promise<Page<PoolFileRecord> | null>;
+  readonly list: (pool: PoolKey, page: NameSearch) => Promise<Page<PoolFileRecord> | null>;
   readonly find: (pool: PoolKey, fileId: string) => Promise<PoolFileRecord | null>;
   /** In the place of the file of this name, which ends. `taken over`: by another request of the same upload. @throws Problem QUOTA_EXCEEDED */
   readonly put: (file: NewPoolFile) => Promise<PoolFileRecord | "name taken" | "taken over" | null>;
@@ -131,23 +131,24 @@ function explainTakenOver(error: unknown): "taken over" {
 async function listFiles(
   database: Database,
   { poolId, organisationId }: PoolKey,
-  page: PageRequest,
+  { text, cursor, limit }: NameSearch,
 ): Promise<Page<PoolFileRecord> | null> {
   if (!isUuid(poolId)) return null;
-  const [after] = decodeCursor(page.cursor, [() => true]) ?? [null];
+  const [after] = decodeCursor(cursor, [() => true]) ?? [null];
   const rows = await database.query<Row | { readonly id: null }>({
-    // One row of nulls: a pool without files.
+    // One row of nulls: a pool without files. A pool has at most 10,000 of them, which the index has in this order.
     text: `select ${COLUMNS} from ${selectSeen("$2")} left join lateral (
         select * from pool_file f where f.pool_id = p.id and f.ended_at is null and ($3::text is null or f.name_key > $3)
+          and ($5::text is null or position($5 in f.name_key) > 0)
         order by f.name_key limit $4
       ) f on true
       where p.id = $1 order by f.name_key`,
-    values: [poolId, organisationId, after, page.limit + 1],
+    values: [poolId, organisationId, after, limit + 1, text === undefined ? null : foldName(text)],
     idempotent: true,
   });
   if (rows.length === 0) return null;
   const files = rows.filter((row): row is Row => row.id !== null);
-  return cutPage(files, page.limit, ({ key }) => [key]);
+  return cutPage(files, limit, ({ key }) => [key]);
 }
 
 async function findFile(

@@ -17,10 +17,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -81,6 +84,23 @@ public final class CoreTest {
     }
 
     @Promise
+    static void whatIsNotAwaitedAnyMoreTakesNoThread() throws Exception {
+        List<Consumer<CompletableFuture<Execution>>> ways = List.of(
+                one -> one.cancel(true),
+                one -> fails(CompletionException.class, () -> one.orTimeout(1, TimeUnit.MILLISECONDS).join()),
+                one -> equal(one.completeOnTimeout(null, 1, TimeUnit.MILLISECONDS).join(), null));
+        for (var way : ways) {
+            try (var server = new ScriptedServer(RUNNING)) {
+                var client = server.client();
+                var waiting = IntStream.range(0, 64).mapToObj(n -> client.waitAsync(ID, null)).toList();
+                while (server.asked().size() < 64) Thread.sleep(10);
+                waiting.forEach(way);
+                equal(client.stateAsync(ID).get(20, TimeUnit.SECONDS).status(), "RUNNING");
+            }
+        }
+    }
+
+    @Promise
     static void aTokenIsRenewedBeforeItExpires() throws Exception {
         try (var server = new ScriptedServer(ScriptedServer.tokenFor("0.4"), RUNNING)) {
             var client = server.client();
@@ -102,6 +122,20 @@ public final class CoreTest {
             var client = server.client();
             equal(fails(RequestRefused.class, () -> client.state(ID)).status(), 401);
             equal(server.asked().size(), 2);
+        }
+    }
+
+    @Promise
+    static void aTokenThatAnotherCallerHasReplacedAlreadyIsNotReplacedAgain() throws Exception {
+        try (var server = new ScriptedServer(RUNNING)) {
+            String url = server.client().endpoint().replaceFirst("/key/.*", "/token");
+            var tokens = new Tokens(new Transport(), new Settings(url, "key", "secret", url));
+            String refused = tokens.get(Transport.FOREVER);
+            tokens.drop(refused);
+            String renewed = tokens.get(Transport.FOREVER);
+            tokens.drop(refused);
+            equal(tokens.get(Transport.FOREVER), renewed);
+            equal(server.tokens(), 2);
         }
     }
 
@@ -169,11 +203,12 @@ public final class CoreTest {
     @Promise
     static void waitingAsksAtOnceWhereTheServerWaitsAndOnlyTerminalEndsIt() throws Exception {
         Answer paused = Answer.of(describe("PAUSED"));
+        Answer stopped = Answer.of(describe("SUCCEEDED").replace("SUCCEEDED", "STOPPED"));
         Map<String, String> waits = Map.of("Preference-Applied", "wait=30", "Retry-After", "20");
         try (var server = new ScriptedServer(
-                new Answer(200, RUNNING.body(), waits), new Answer(200, paused.body(), waits), SUCCEEDED)) {
+                new Answer(200, RUNNING.body(), waits), new Answer(200, paused.body(), waits), stopped, SUCCEEDED)) {
             long began = System.nanoTime();
-            equal(server.client().wait(ID, null).status(), "SUCCEEDED");
+            equal(server.client().wait(ID, null).status(), "STOPPED");
             holds(System.nanoTime() - began < Duration.ofSeconds(5).toNanos(), "it asked at once");
             equal(server.asked().get(0).prefer(), "wait=30");
             equal(server.asked().size(), 3);
@@ -363,6 +398,23 @@ public final class CoreTest {
     }
 
     @Promise
+    static void aNumberOfAsManyDigitsAsPythonWritesIsRead() throws Exception {
+        String digits = "9".repeat(4_300);
+        try (var server = new ScriptedServer(end("SUCCEEDED", "\"result\":{\"n\":-" + digits + "},"))) {
+            equal(server.client().result(ID).value().get("n"), new BigInteger("-" + digits));
+        }
+        equal(Json.parse("{\"n\":" + digits + ".5}"), Map.of("n", new BigDecimal(digits + ".5")));
+    }
+
+    @Promise
+    static void aLongTextOfAResultIsRead() throws Exception {
+        String text = "x".repeat(21_000_000);
+        try (var server = new ScriptedServer(end("SUCCEEDED", "\"result\":{\"image\":\"" + text + "\"},"))) {
+            equal(server.client().result(ID).value().get("image"), text);
+        }
+    }
+
+    @Promise
     static void aFlatResultOfTheLocalServerIsRead() throws Exception {
         String body = "{\"result\":1,\"other\":2,\"_links\":{},\"_embedded\":{\"status\":{\"status\":\"SUCCEEDED\"}}}";
         try (var server = new ScriptedServer(Answer.of(body))) {
@@ -390,6 +442,20 @@ public final class CoreTest {
                 isMisread(() -> client.log(ID), null);
             });
             equal(server.asked().size(), 4);
+        }
+    }
+
+    @Promise
+    static void aPageWithoutItemsEndsAListWhateverItNamesAsTheNext() throws Exception {
+        Answer none = Answer.of("[]");
+        Answer first = none.with("Link", "<https://host/list?cursor=c1>; rel=\"next\"");
+        Answer second = none.with("Link", "<https://host/list?cursor=c2>; rel=\"next\"");
+        List<Function<Client<?, ?, ?>, List<?>>> calls = List.of(one -> one.list(null, 100), one -> one.log(ID));
+        for (var call : calls) {
+            try (var server = new ScriptedServer(first, second, none)) {
+                equal(call.apply(server.client()), List.of());
+                equal(server.asked().size(), 1);
+            }
         }
     }
 
@@ -491,9 +557,12 @@ public final class CoreTest {
     @Promise
     static void anEndpointThatIsNoVersionOfAGatewayIsToldNoSecret() throws Exception {
         try (var server = new ScriptedServer(RUNNING)) {
-            String local = server.client().endpoint().replaceFirst("/key/name/.*", "");
-            Client.of(new Settings(local, "key", "secret", null)).state(ID);
-            equal(server.asked().get(0).authorization(), null);
+            for (String path : List.of("", "/name", "/key/name")) {
+                String local = server.client().endpoint().replaceFirst("/key/name/.*", path);
+                Client.of(new Settings(local, "key", "secret", null)).state(ID);
+            }
+            holds(server.asked().stream().allMatch(one -> one.authorization() == null), "no token was sent");
+            equal(server.asked().stream().map(ScriptedServer.Asked::path).toList(), List.of("/" + ID, "/name/" + ID, "/key/name/" + ID));
             equal(server.tokens(), 0);
         }
     }

@@ -8,8 +8,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -174,8 +177,25 @@ public class Client<D, P, O> {
         return later(() -> cancel(id));
     }
 
+    /** Who cancels it, gives it a time-out, or completes it takes it from its thread: one that waits for an execution would have it for as long as that runs. */
     private <T> CompletableFuture<T> later(Supplier<T> call) {
-        return CompletableFuture.supplyAsync(call, threads);
+        var answer = new CompletableFuture<T>();
+        var work = new FutureTask<T>(call::get) {
+            @Override
+            protected void done() {
+                try {
+                    answer.complete(get());
+                } catch (ExecutionException error) {
+                    answer.completeExceptionally(error.getCause());
+                } catch (InterruptedException | CancellationException error) {
+                    answer.cancel(false);
+                }
+            }
+        };
+        // However it was completed: that of the call itself comes when the call has ended, and cancels nothing.
+        answer.whenComplete((value, error) -> work.cancel(true));
+        threads.execute(work);
+        return answer;
     }
 
     /** Those without work end soon: nobody closes a client. */

@@ -1,9 +1,11 @@
 package io.platform.client;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerationException;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.core.util.JsonGeneratorDelegate;
 import com.fasterxml.jackson.databind.DeserializationFeature;
@@ -19,7 +21,15 @@ import java.util.function.Function;
 
 /** JSON as this client reads and writes it: no digit is lost, and what is null is not written. */
 public final class Json {
-    private static final ObjectMapper MAPPER = JsonMapper.builder()
+    /** Python writes integers of up to 4,300 digits; of far more, reading takes quadratic time. */
+    private static final int MOST_DIGITS = 10_000;
+    /** Jackson's own are 1,000 digits and 20 MB of text. A text is in memory already, within the answer. */
+    private static final StreamReadConstraints LIMITS = StreamReadConstraints.builder()
+            .maxNumberLength(MOST_DIGITS)
+            .maxStringLength(Integer.MAX_VALUE)
+            .build();
+    private static final ObjectMapper MAPPER = JsonMapper.builder(
+                    JsonFactory.builder().streamReadConstraints(LIMITS).build())
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS, DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .defaultPropertyInclusion(JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
