@@ -77,6 +77,7 @@ async function isRefused(command: string): Promise<boolean> {
 const WITHOUT_COMMAND = [
   '"No entry matches"',
   '"No execution matches"',
+  '"No file matches"',
   '"No files"',
   '"No live version"',
   '"No organisation matches"',

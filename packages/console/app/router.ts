@@ -38,8 +38,7 @@ function createQueries({ onSignedOut, onForbidden, isLeaving }: Refusals): Query
     }),
     mutationCache: new MutationCache({
       onError: (error, _sent, _context, { options: { mutationKey: [op] = [] } }) => {
-        // Behind its form, whose input is then not on its way any more.
-        if (isUnauthenticated(error) && op !== "signOut") setTimeout(onSignedOut, 0, op);
+        if (isUnauthenticated(error) && op !== "signOut") onSignedOut(op);
         if (isForbidden(error)) onForbidden();
       },
     }),

@@ -78,10 +78,26 @@ test("what is entered in a page stays its user's, whoever signs in beside it and
   expect(await save()).toBe(401);
   await page.getByText("Anna is not signed in any more").waitFor();
   // A link that is pointed at is loaded before it is followed, and its route asks for the user.
-  const asked = page.waitForResponse((answer) => answer.url().includes("/api/applications"));
-  await page.getByRole("navigation").getByRole("link", { name: "Applications" }).hover();
-  await asked;
-  expect(await save()).toBe(401);
+  const pointAt = async (link: string, path: string) => {
+    const asked = page.waitForResponse((answer) => answer.url().includes(path));
+    await page.getByRole("navigation").getByRole("link", { name: link }).hover();
+    await asked;
+  };
+  await pointAt("Applications", "/api/applications");
+  // Also while it is on its way.
+  const refused = Promise.withResolvers<void>();
+  await page.route("**/policy", async (route) => {
+    if (route.request().method() === "PUT") await refused.promise;
+    await route.continue();
+  });
+  const saved = save();
+  const looked = page.waitForResponse((answer) => answer.url().endsWith("/api/me"));
+  await pointAt("Data pools", "/api/data-pools");
+  await looked;
+  // Long enough for the page to become Ben's, if it did.
+  await page.waitForTimeout(1000);
+  refused.resolve();
+  expect(await saved).toBe(401);
   expect(await page.getByLabel("Time limit").inputValue()).toBe("80");
   const { policy } = await callIn<{ policy: object }>(world, organisation.id, "GET", `${path}/policy`);
   expect(policy).not.toHaveProperty("timeoutSeconds");

@@ -59,6 +59,7 @@ export function SchemaBackedForm<Body, Answer = unknown>(props: SchemaBackedForm
   const [isSending, setIsSending] = useState(false);
   // What was sent is not lost: who is told that it was accepted may leave at once.
   const onItsWay = useRef<FormValues | null>(null);
+  const isUnsaved = () => !areSame(form.getValues(), form.getInitialValues());
   const isEntered = () => !areSame(form.getValues(), onItsWay.current ?? form.getInitialValues());
   useImperativeHandle(props.handle, () => ({ isEntered }));
   const show = (errors: Readonly<Record<string, string>>, explained: ExplainedError | null) => {
@@ -102,7 +103,7 @@ export function SchemaBackedForm<Body, Answer = unknown>(props: SchemaBackedForm
           <Buttons submitLabel={submitLabel} isSending={isSending} onCancel={props.onCancel} />
         </Stack>
       </form>
-      {keep === undefined && <UnsavedInput isDirty={isEntered} />}
+      {keep === undefined && <UnsavedInput isDirty={isEntered} isUnsaved={isUnsaved} />}
     </FormProvider>
   );
 }
@@ -198,9 +199,16 @@ function SignInElsewhere() {
   );
 }
 
+interface UnsavedInputProps {
+  /** Whether something is entered that was not sent either. */
+  readonly isDirty: () => boolean;
+  /** What is on its way is unsaved: it may be refused. */
+  readonly isUnsaved: () => boolean;
+}
+
 /** Asks before the page is left; the browser asks before the tab is closed. */
-function UnsavedInput({ isDirty }: { readonly isDirty: () => boolean }) {
-  useEffect(() => noteUnsaved(isDirty));
+function UnsavedInput({ isDirty, isUnsaved }: UnsavedInputProps) {
+  useEffect(() => noteUnsaved(isUnsaved));
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: () => isDirty(),
     enableBeforeUnload: isDirty,
