@@ -1,3 +1,4 @@
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import type { OidcSettings, SignUpMode } from "../config/accounts.ts";
 import type { Database } from "../postgres/database.ts";
 import { createExternalLoginStore } from "../store/accounts/external-logins.ts";
@@ -59,6 +60,8 @@ export interface IdentityOptions {
   readonly apiUrl?: string;
   /** Milliseconds since the epoch; default: `Date.now`. */
   readonly now?: () => number;
+  /** Milliseconds since any fixed moment, by which answers are cached; default: the monotonic clock, which nobody sets back. */
+  readonly elapsed?: () => number;
 }
 
 /** Users, how they sign in, their memberships, tokens and sessions. */
@@ -97,7 +100,7 @@ const NO_MAILER: Mailer = {
 
 /** Creates the management of users. Nothing has to be closed; the database belongs to the caller. */
 export function createIdentity(options: IdentityOptions): Identity {
-  const { now = Date.now } = options;
+  const { now = Date.now, elapsed = readMonotonic } = options;
   const database = auditChanges(options.database);
   const userStore = createUserStore(database);
   const passwords = createPasswords();
@@ -112,9 +115,9 @@ export function createIdentity(options: IdentityOptions): Identity {
     sessions: sessionStore,
   });
   const members = createMemberStore(database);
-  const { forgetMemberships, ...memberships } = createMemberships(members, now);
-  const { forgetTokens, ...tokens } = createPersonalAccessTokens(createTokenStore(database), now);
-  const { forgetSessions, ...sessions } = createSessions(sessionStore, now);
+  const { forgetMemberships, ...memberships } = createMemberships(members, elapsed);
+  const { forgetTokens, ...tokens } = createPersonalAccessTokens(createTokenStore(database), now, elapsed);
+  const { forgetSessions, ...sessions } = createSessions(sessionStore, now, elapsed);
   const { mailer = NO_MAILER, apiUrl = DEFAULT_API_URL, signUpMode: mode = "closed" } = options;
   const stores = { users: userStore, links: createLinkStore(database) };
   const links = createLinks({ ...stores, attempts, passwords, mailer, apiUrl });

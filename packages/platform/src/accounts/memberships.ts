@@ -27,9 +27,9 @@ export interface Memberships {
 const TTL_MS = 5_000;
 const MAX_CACHED = 10_000;
 
-/** Reads memberships. `now`: milliseconds since any fixed moment. */
-export function createMemberships(store: MemberStore, now: () => number): Memberships {
-  const cache = createCache<Membership | null>({ ttlMs: TTL_MS, maxEntries: MAX_CACHED, now });
+/** Reads memberships. `elapsed`: milliseconds since any fixed moment. */
+export function createMemberships(store: MemberStore, elapsed: () => number): Memberships {
+  const cache = createCache<Membership | null>({ ttlMs: TTL_MS, maxEntries: MAX_CACHED, now: elapsed });
   return {
     findMembership: async (userId, organisationId) => {
       // Before the cache: what is no id may be as long as a header, and would be kept.

@@ -65,12 +65,16 @@ const KNOWN_TTL_MS = 5 * SECOND;
 const REFUSED_TTL_MS = 2 * SECOND;
 const MAX_CACHED = 5_000;
 
-/** Manages tokens. `now`: milliseconds since the epoch. */
-export function createPersonalAccessTokens(store: TokenStore, now: () => number): PersonalAccessTokens {
+/** Manages tokens. `now`: milliseconds since the epoch. `elapsed`: since any fixed moment. */
+export function createPersonalAccessTokens(
+  store: TokenStore,
+  now: () => number,
+  elapsed: () => number,
+): PersonalAccessTokens {
   const cache = createCache<VerifiedToken | null>({
     ttlMs: (verified) => (verified ? KNOWN_TTL_MS : REFUSED_TTL_MS),
     maxEntries: MAX_CACHED,
-    now,
+    now: elapsed,
   });
   return {
     verifyToken: async (token) => {

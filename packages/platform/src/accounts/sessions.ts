@@ -43,12 +43,12 @@ const KNOWN_TTL_MS = 5 * SECOND;
 const REFUSED_TTL_MS = 2 * SECOND;
 const MAX_CACHED = 5_000;
 
-/** Manages sessions. `now`: milliseconds since the epoch. */
-export function createSessions(store: SessionStore, now: () => number): Sessions {
+/** Manages sessions. `now`: milliseconds since the epoch. `elapsed`: since any fixed moment. */
+export function createSessions(store: SessionStore, now: () => number, elapsed: () => number): Sessions {
   const cache = createCache<ActiveSession | null>({
     ttlMs: (session) => (session ? KNOWN_TTL_MS : REFUSED_TTL_MS),
     maxEntries: MAX_CACHED,
-    now,
+    now: elapsed,
   });
   return {
     createSession: async (userId, { userAgent = "", ip }, passwordHash) => {

@@ -30,8 +30,7 @@ beforeAll(async () => {
   };
   here = await createTestInstance({ database: home.database, mailer });
   // It learns of changes by notifications only: by itself it forgets nothing.
-  const now = Date.now();
-  there = await createTestInstance({ database: home.connect(), now: () => now });
+  there = await createTestInstance({ database: home.connect(), elapsed: () => 0 });
   call = createApiCaller(here);
   operator = await createTestOperator(here);
 });

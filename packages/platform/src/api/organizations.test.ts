@@ -31,8 +31,7 @@ beforeAll(async () => {
   executionStore = createPostgresExecutionStore({ database: home.database });
   here = await createTestInstance({ database: home.database, executionStore });
   // It learns of changes by notifications only: by itself it forgets nothing.
-  const now = Date.now();
-  there = await createTestInstance({ database: home.connect(), now: () => now });
+  there = await createTestInstance({ database: home.connect(), elapsed: () => 0 });
 });
 afterAll(async () => {
   await Promise.all([here?.close(), there?.close()]);

@@ -89,7 +89,7 @@ export interface TestInstanceOptions {
   readonly isStoreAway?: () => boolean;
   readonly quota?: BuildQuota;
   /** Clock of what is remembered of users; one that stands still forgets nothing by itself. */
-  readonly now?: () => number;
+  readonly elapsed?: () => number;
   readonly signUpMode?: SignUpMode;
   readonly mailer?: Mailer;
   readonly oidc?: OidcSettings;
@@ -108,11 +108,11 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
   const directory = options.directory ?? own ?? "";
   const logger = createRecordingLogger();
   const stores = createStores(database, { quota: options.quota, poolBytes: TEST_POOL_BYTES });
-  const { now, signUpMode, mailer, oidc } = options;
+  const { elapsed, signUpMode, mailer, oidc } = options;
   const identity = createIdentity({
     database,
     apiUrl: TEST_API_URL,
-    ...(now === undefined ? {} : { now }),
+    ...(elapsed === undefined ? {} : { elapsed }),
     ...(signUpMode === undefined ? {} : { signUpMode }),
     ...(mailer === undefined ? {} : { mailer }),
     ...(oidc === undefined ? {} : { oidc }),
