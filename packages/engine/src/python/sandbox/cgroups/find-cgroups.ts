@@ -14,7 +14,7 @@ import { delegateV2 } from "./delegate-v2.ts";
 import { joinFirst } from "./join-first.ts";
 import { locateGroups } from "./locate.ts";
 import type { OwnGroups } from "./locate.ts";
-import { nameWorker, readStartTime } from "./names.ts";
+import { hideNames, nameWorker, readStartTime } from "./names.ts";
 import { sweepLeftOvers } from "./remove-groups.ts";
 import type { V1Folders } from "./v1-controllers.ts";
 
@@ -51,7 +51,7 @@ export async function findCgroups(
     return { cgroups, missing: null };
   } catch (error) {
     if (error instanceof TimeLimitError) return refuse(explainTime(error));
-    const reason = getMessage(error);
+    const reason = hideNames(getMessage(error));
     return refuse(`No control group could be made and used (${reason}).`);
   }
 }

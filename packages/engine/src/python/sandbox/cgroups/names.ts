@@ -16,6 +16,11 @@ export function nameWorker(): string {
   return `${PREFIX}-${readPidNamespace()}-${process.pid}-${start}-${randomBytes(4).toString("hex")}`;
 }
 
+/** The text without what tells names of workers apart: all that run on one host give the same reason for the same fault. */
+export function hideNames(text: string): string {
+  return text.replaceAll(/\bplatform-\d+-\d+-\d+(?:-[0-9a-f]+)?/gu, `${PREFIX}-*`);
+}
+
 /**
  * Whether a group was left by a worker that has ended. Groups of another pid namespace (of a container that shares the hierarchy) are
  * never taken for such: whether their worker lives cannot be seen from here.
