@@ -75,7 +75,7 @@ def call(name, *arguments):
     if getattr(LIBC, name)(*arguments) < 0:
         raise OSError(ctypes.get_errno(), name)
 ACTIONS = {
-    "limit": lambda pid: resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0)),
+    "limit": lambda pid: resource.prlimit(pid, resource.RLIMIT_MSGQUEUE, (0, 0)),
     "priority": lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 19),
     "of a group": lambda pid: os.setpriority(os.PRIO_PGRP, os.getpgid(pid), 19),
     "of a user": lambda pid: os.setpriority(os.PRIO_USER, os.getuid(), 19),
