@@ -19,7 +19,7 @@ export async function startAtOnce<T>(
       const waiting = await database.query({
         text: "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
       });
-      return waiting.length === started.length;
+      return waiting.length >= started.length;
     });
     // What does not wait for the lock ends before all wait.
     await Promise.race([waitForAll.catch(() => undefined), Promise.all(started)]);
