@@ -85,18 +85,17 @@ test("what is entered in a page stays its user's, whoever signs in beside it and
   };
   await pointAt("Applications", "/api/applications");
   // Also while it is on its way.
-  const refused = Promise.withResolvers<void>();
+  const looked = page.waitForResponse((answer) => answer.url().endsWith("/api/me"));
   await page.route("**/policy", async (route) => {
-    if (route.request().method() === "PUT") await refused.promise;
+    if (route.request().method() === "PUT") {
+      await looked;
+      // Long enough for the page to become Ben's, if it did.
+      await page.waitForTimeout(1000);
+    }
     await route.continue();
   });
   const saved = save();
-  const looked = page.waitForResponse((answer) => answer.url().endsWith("/api/me"));
   await pointAt("Data pools", "/api/data-pools");
-  await looked;
-  // Long enough for the page to become Ben's, if it did.
-  await page.waitForTimeout(1000);
-  refused.resolve();
   expect(await saved).toBe(401);
   expect(await page.getByLabel("Time limit").inputValue()).toBe("80");
   const { policy } = await callIn<{ policy: object }>(world, organisation.id, "GET", `${path}/policy`);

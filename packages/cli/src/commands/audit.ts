@@ -1,6 +1,6 @@
 import type { AuditEvent } from "@platform/contract/platform-api/audit";
 import { defineCommand } from "../base/command.ts";
-import { formatCsv } from "../base/csv.ts";
+import { formatCsv } from "@platform/contract/csv";
 import { UserError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";

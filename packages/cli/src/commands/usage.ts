@@ -1,7 +1,7 @@
 import { USAGE_DIMENSIONS, USAGE_SIDES } from "@platform/contract/platform-api/usage";
 import type { Usage } from "@platform/contract/platform-api/usage";
 import { defineCommand } from "../base/command.ts";
-import { formatCsv } from "../base/csv.ts";
+import { formatCsv } from "@platform/contract/csv";
 import { createUsageError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";

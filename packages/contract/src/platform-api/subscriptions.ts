@@ -89,7 +89,8 @@ const SubscriptionSchema = Type.Object(
         "Of the version that its endpoint URL names. RETIRED: the version that it is pinned to, or each of the major number that it follows, was retired: states and results of earlier executions stay, and starts of that version are refused. null: it names the highest live version, and none is live",
     }),
     latestVersion: Nullable(VersionNumber, {
-      description: "The highest live version of the service; null: none is live",
+      description:
+        "The highest live version of the service; null: none is live, or the subscription has ended and the service is not offered any more",
     }),
     plan: Nullable(PlanSchema, {
       description: "The terms it was made with; null: within the organisation of the service, without a plan",

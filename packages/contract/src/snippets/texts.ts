@@ -60,12 +60,13 @@ export const sayFile = (mark: "#" | "//", body: string): readonly string[] =>
 export const toPythonBytes = (body: string): string =>
   isInFile(body) ? `open("${BODY_FILE}", "rb").read()` : `${quotePython(body)}.encode()`;
 
-/** The body as the value of an option of curl. */
-export const toCurlData = (body: string): string => (isInFile(body) ? `@${BODY_FILE}` : quoteShell(body));
+/** The body, which is JSON, as the value of an option of curl. */
+export const toCurlData = (body: string): string =>
+  isInFile(body) ? `@${BODY_FILE}` : quoteShell(escapeUnseen(body));
 
-/** The body in JavaScript, where `readFile` is imported. */
+/** The body, which is JSON, in JavaScript, where `readFile` is imported. */
 export const toJavaScriptData = (body: string): string =>
-  isInFile(body) ? `await readFile("${BODY_FILE}")` : quoteJavaScript(body);
+  isInFile(body) ? `await readFile("${BODY_FILE}")` : quoteJavaScript(escapeUnseen(body));
 
 /** How long a state is waited for: the value of `Prefer`. */
 export const WAIT = "wait=30";

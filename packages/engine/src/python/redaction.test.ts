@@ -204,6 +204,28 @@ def run(): return {}
     expect(JSON.stringify(probe)).not.toContain("s3cr3t");
   });
 
+  test("has a schema without those of its secrets that are numbers, and is of the types that it had", async () => {
+    const secrets = ["48151623", "12345678901234567890"];
+    const plain = fixture.createVersion(`
+import os
+from dataclasses import dataclass
+PIN, LONG = int(os.environ["PIN"]), int(os.environ["LONG"])
+@dataclass
+class Data:
+    pin: int = PIN
+    long: int = LONG
+    pins: tuple[int, ...] = (1, PIN)
+    other: int = 48151624
+def run(data: Data): return {}
+`);
+    const variables = { PIN: secrets[0] ?? "", LONG: secrets[1] ?? "" };
+    const probe = await redactSecrets(fixture.runtime).probe({ ...plain, variables, secrets });
+    const text = JSON.stringify(probe);
+    expect(text).toContain('"pin":{"type":"integer"}');
+    expect(text).toContain('"default":48151624');
+    for (const secret of [...secrets, "[secret]"]) expect(text).not.toContain(secret);
+  });
+
   test("that cannot be imported is explained without its secrets", async () => {
     const plain = fixture.createVersion('import os\nraise ValueError(os.environ["API_TOKEN"])\n');
     const value = "s3cr3t-value-of-a-service";

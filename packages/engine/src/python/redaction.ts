@@ -1,3 +1,4 @@
+import { ExactNumber } from "@platform/contract/exact-number";
 import type { LogLine, Outcome, NotStarted, Probe, PythonRuntime } from "./port/runtime.ts";
 import { MAX_CODE_LENGTH } from "./wire/untrusted-text.ts";
 import { isRecord } from "../base/json.ts";
@@ -40,16 +41,26 @@ function redactProbe(probe: Probe, redact: Redact): Probe {
   };
 }
 
-/** Names of members stay. */
+/** Names of members stay; a member that is a number with a secret, or a list with one, is left out: a text would not be of its type. */
 function redactTexts(schema: Record<string, unknown>, redact: Redact): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(schema).map(([name, value]) => [name, redactValue(value, redact)]),
+    Object.entries(schema)
+      .map(([name, value]) => [name, redactValue(value, redact)] as const)
+      .filter(([, value]) => value !== undefined),
   );
 }
 
+/** undefined: it is left out. */
 function redactValue(value: unknown, redact: Redact): unknown {
   if (typeof value === "string") return redact(value);
-  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact));
+  if (typeof value === "number" || value instanceof ExactNumber) {
+    const text = String(value);
+    return redact(text) === text ? value : undefined;
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => redactValue(item, redact));
+    return items.includes(undefined) ? undefined : items;
+  }
   return isRecord(value) ? redactTexts(value, redact) : value;
 }
 

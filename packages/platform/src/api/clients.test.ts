@@ -103,3 +103,21 @@ test("whoever has subscribed reads the schemas of any version, also when the ser
   expect(await read(stranger, "3.0.0")).toMatchObject({ code: "SERVICE_NOT_FOUND" });
   expect(await read(await createTestUser(instance), "1.0.0")).toMatchObject({ code: "SERVICE_NOT_FOUND" });
 });
+
+test("of what was withdrawn nothing more is read once the provider has ended the subscription", async () => {
+  const service = await createTestService(instance, owner, "ended");
+  const { serviceKey } = service;
+  await createTestPlan(instance, owner, service);
+  await instance.stores.services.publish(owner.organisationId, serviceKey, "marketplace");
+  const { subscriptionId: id } = await createTestClient(instance, stranger, service);
+  await instance.stores.services.publish(owner.organisationId, serviceKey, null);
+  const ended = { organisationId: owner.organisationId, serviceKey, id, reason: "It is over." };
+  expect(await instance.stores.subscriptions.endAsProvider(ended)).toBe(true);
+  await insertTestVersion(home.database, { serviceKey, version: "2.0.0" });
+  for (const path of ["1.0.0", "2.0.0", "2.0.0/openapi.json", "2.0.0/clients/python"])
+    expect((await get(stranger, path, {}, serviceKey)).json()).toMatchObject({ code: "SERVICE_NOT_FOUND" });
+  expect(await instance.stores.subscriptions.find(stranger.organisationId, id)).toMatchObject({
+    endpointVersion: "1.0.0",
+    latestVersion: null,
+  });
+});

@@ -115,7 +115,7 @@ async function findForClient(
         s.organisation_id = $1
         or (s.publication = 'marketplace' and v.retired_at is null)
         or exists (select 1 from subscription b join application a on a.id = b.application_id
-          where a.organisation_id = $1 and b.service_key = s.key and b.cancelled_at is null)
+          where a.organisation_id = $1 and b.service_key = s.key and b.cancelled_at is null and b.ended_at is null)
       )`,
     values: [organisationId, serviceKey, version],
     idempotent: true,

@@ -111,18 +111,24 @@ export interface SubscriptionStore {
 
 const END_COLUMNS = `${selectMilliseconds("b.ended_at")} as "endedAt", b.end_reason as "endReason"`;
 
+const OFFERED =
+  "s.publication is not null and (s.publication = 'marketplace' or s.organisation_id = a.organisation_id)";
+
+/** Of a subscription that has ended, and whose service is not offered to its owner, nothing is read that came after its end. */
 const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "serviceKey", s.name as "serviceName",
   b.paused_at is not null as "isPaused", b.shares_logs as "areLogsShared", ${FOLLOWED} as version, ${END_COLUMNS},
   case when b.minor is not null then ${FOLLOWED} else (
     select concat_ws('.', v.major, v.minor, v.patch) from version v
     where v.service_key = s.key and v.retired_at is null and (b.major is null or v.major = b.major)
+      and (b.ended_at is null or v.created_at <= b.ended_at)
     order by v.major desc, v.minor desc, v.patch desc limit 1) end as "endpointVersion",
   exists (select 1 from version v where v.service_key = s.key and (v.major, v.minor, v.patch) = (b.major, b.minor, b.patch)
-    and v.retired_at is not null) as "isEndpointRetired", ${selectLatestVersion("s.key")} as "latestVersion",
+    and v.retired_at is not null) as "isEndpointRetired",
+  case when b.ended_at is null or ${OFFERED} then ${selectLatestVersion("s.key")} end as "latestVersion",
   (select to_jsonb(plan) from (select ${PLAN_COLUMNS} from plan p where p.id = b.plan_id) plan) as plan,
   (select to_jsonb(quota) from (
     select ${QUOTA_COLUMNS} from (${SELECT_QUOTAS} where q.subscription_id = b.id) quotas) quota) as "quotaRow",
-  s.publication is not null and (s.publication = 'marketplace' or s.organisation_id = a.organisation_id) as "isOffered",
+  ${OFFERED} as "isOffered",
   ${selectMilliseconds("b.created_at")} as "createdAt"`;
 
 const ACTIVE = `from subscription b join application a on a.id = b.application_id join service s on s.key = b.service_key

@@ -54,7 +54,7 @@ function TrySubscription() {
         </Retired>
         {subscription.status === "PAUSED" && <Paused />}
         {(quota !== null || concurrency !== null) && <Facts of={describeUse(subscription)} />}
-        <Versions of={subscription} />
+        {subscription.status !== "ENDED" && <Versions of={subscription} />}
       </Stack>
     </>
   );

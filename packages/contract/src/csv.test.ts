@@ -14,6 +14,9 @@ test.each([
   expect(formatCsv([[text, null]])).toEqual([`${cell},`]);
 });
 
-test.each(["shop", "a=b", "ada+lab@example.org", "a; b", "2026-11-22"])("%j stays as it is", (text) => {
-  expect(formatCsv([[text]])).toEqual([text]);
-});
+test.each(["shop", "a=b", "ada+lab@example.org", "a; b", "2026-11-22", "-2.5", 7])(
+  "%j stays as it is",
+  (cell) => {
+    expect(formatCsv([[cell]])).toEqual([String(cell)]);
+  },
+);
