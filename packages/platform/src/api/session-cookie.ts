@@ -79,7 +79,10 @@ function isReading(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** Of several cookies of one name, one may come from another host of the same domain. */
+/**
+ * Of several cookies of one name, one may come from another host of the same domain. Not UNAUTHENTICATED: a page would take it for the end of
+ * the session, which goes on once the other cookie is gone.
+ */
 function readCookie(header: string | undefined, name: string): string | null {
   if (header === undefined) return null;
   const values = header.split(";").flatMap((pair) => {
@@ -89,7 +92,7 @@ function readCookie(header: string | undefined, name: string): string | null {
   const [value, ...others] = values;
   if (others.length > 0)
     throw new Problem(
-      "UNAUTHENTICATED",
+      "INVALID_INPUT",
       `There are several cookies named ${name}; delete them and sign in again.`,
     );
   return value === undefined || value === "" ? null : value;
