@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { toCurl, toJava, toJavaScript, toPython } from "@platform/contract/snippets/requests";
 import type { ShownRequest } from "@platform/contract/snippets/requests";
+import { escapeUnseen } from "@platform/contract/snippets/texts";
 import { HOSTILE, SHOWN_LANGUAGES, listen, makeFolder, needLanguage, runShown } from "./snippet-programs.ts";
 
 const WRITERS = { curl: toCurl, Python: toPython, JavaScript: toJavaScript, Java: toJava } as const;
@@ -95,7 +96,7 @@ test("the command of curl gives curl what was asked for, whatever the texts hold
         "-H",
         "Content-Type: application/json",
         "--data-binary",
-        JSON.stringify({ value: values.value }),
+        escapeUnseen(JSON.stringify({ value: values.value })),
       ]);
     }),
     { numRuns: 60, examples: [[WORST]] },
@@ -118,7 +119,14 @@ test.for(SHOWN_LANGUAGES)(
         expect([code, code === 0 ? "" : output]).toEqual([0, ""]);
         const body = JSON.stringify({ value: values.value });
         expect(received).toEqual([
-          ["POST", toPath(values), "Bearer t-1", "application/json", values.header, body],
+          [
+            "POST",
+            toPath(values),
+            "Bearer t-1",
+            "application/json",
+            values.header,
+            expect.toBeOneOf([body, escapeUnseen(body)]),
+          ],
         ]);
         expect(stdout.trimEnd()).toBe(answer.body);
       }),

@@ -83,6 +83,51 @@ test("what is entered to be tried stays in its tab, through another version, a r
   await expect.poll(() => number.inputValue()).toBe("1");
 });
 
+test("what is entered is not taken away by an earlier input that can be read after all", async () => {
+  const { body } = await world.api<{ id: string }>("POST", `/jobs?serviceKey=${serviceKey}`, {
+    data: { number: 5 },
+  });
+  const { page, open } = await world.visit();
+  let isAway = true;
+  const input = `/executions/${body.id}/input`;
+  await page.route(`**${input}`, (route) => (isAway ? route.abort() : route.continue()));
+  await open(`/o/${home.slug}/services/${serviceKey}/try?from=${body.id}`);
+  await page.getByText("the form begins without it").waitFor();
+  const number = page.getByRole("textbox", { name: "number" });
+  await number.fill("6");
+  isAway = false;
+  const read = page.waitForResponse((answer) => answer.url().includes(input));
+  await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+  await read;
+  await page.waitForTimeout(500);
+  expect(await number.inputValue()).toBe("6");
+  await page.getByText("the form begins without it").waitFor();
+});
+
+test("what is entered for a subscription that follows the newest version stays with the version that it was begun for", async () => {
+  const application = await callIn(world, home.id, "POST", "/applications", { name: "following" });
+  const { id } = await callIn(world, home.id, "POST", "/subscriptions", {
+    applicationId: application["id"],
+    serviceKey,
+  });
+  const { page, open } = await world.visit();
+  await open(`/o/${home.slug}/applications/${application["id"]}/subscriptions/${id}/try`);
+  const number = page.getByRole("textbox", { name: "number" });
+  const version = page.getByRole("combobox", { name: "Version" });
+  await number.fill("7");
+  const before = (await version.inputValue()).split(" ")[0] ?? "";
+  await writeFile(join(project, "src/program.py"), `${ECHO}\n# Newer.\n`);
+  await world.deploy(project);
+  await page.waitForResponse(
+    async (answer) =>
+      answer.url().endsWith(`/subscriptions/${id}`) && !(await answer.text()).includes(`/${before}/`),
+  );
+  await page.waitForTimeout(500);
+  expect(await version.inputValue()).toBe(before);
+  expect(await number.inputValue()).toBe("7");
+  expect(await number.evaluate((field) => field === document.activeElement)).toBe(true);
+});
+
 test("a file that was left out is named with the reason, where the files are looked for", async () => {
   const { page, open } = await world.visit();
   await open(`/o/${home.slug}/services/${serviceKey}/try`);

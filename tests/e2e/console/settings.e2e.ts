@@ -130,6 +130,32 @@ test("saving settings that were not changed takes back nothing that somebody els
   expect((await world.api<object>("GET", path)).body).toMatchObject({ resultDays: 33, logDays: 4 });
 });
 
+test("once an answer was lost, all is sent until it is answered, and then only what was changed again", async () => {
+  const { page, open } = await world.visit();
+  const path = `/services/${serviceKey}`;
+  await open(`/o/${slug}${path}/settings`);
+  await page.getByRole("tab", { name: "What is kept" }).click();
+  const days = page.getByLabel("Results are kept for");
+  const save = page.getByRole("button", { name: "Save" });
+  const sent: unknown[] = [];
+  await page.route(new RegExp(`/api${path}$`, "u"), async (route) => {
+    if (route.request().method() !== "PUT") return route.continue();
+    sent.push(route.request().postDataJSON());
+    return sent.length === 1 ? route.abort() : route.continue();
+  });
+  await days.fill("41");
+  await save.click();
+  await page.getByRole("alert").first().waitFor();
+  await save.click();
+  await page.getByText("Saved.").first().waitFor();
+  expect(Object.keys(Object(sent[1])).toSorted()).toEqual(["logDays", "logs", "resultDays"]);
+  await world.api("PUT", path, { logDays: 5 });
+  await days.fill("42");
+  await save.click();
+  await expect.poll(() => sent[2]).toEqual({ resultDays: 42 });
+  await page.unrouteAll({ behavior: "wait" });
+});
+
 test("the listing of one service is never begun from that of another, by whatever way one comes to it", async () => {
   const { body: other } = await world.api<{ key: string }>("POST", "/services", { name: "next-door" });
   await world.api("PUT", `/services/${serviceKey}/listing`, { title: "set-up", summary: "Of the first" });

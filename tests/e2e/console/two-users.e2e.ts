@@ -152,6 +152,24 @@ test("what is entered when the session ends is saved once its user has signed in
   await page.getByRole("heading", { level: 1, name: "Kept" }).waitFor();
 });
 
+test("what is entered in an organisation that gets another short name stays, is saved, and leads to its new address", async () => {
+  const { id, slug } = await world.createOrganisation("Renamed meanwhile");
+  const { page, open } = await world.visit();
+  await open(`/o/${slug}/data-pools?new=pool`);
+  const name = page.getByRole("dialog").getByLabel("Name");
+  await name.fill("Kept");
+  await callIn(world, id, "PUT", `/organizations/${id}`, { slug: `${slug}-2` });
+  await page.waitForResponse(
+    async (answer) => answer.url().endsWith("/api/me") && (await answer.text()).includes(`${slug}-2`),
+  );
+  // Long enough for the page to become another one, if it did.
+  await page.waitForTimeout(1000);
+  expect(await name.inputValue()).toBe("Kept");
+  await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { level: 1, name: "Kept" }).waitFor();
+  expect(new URL(page.url()).pathname).toMatch(`/o/${slug}-2/data-pools/`);
+});
+
 test("files that one user has queued are not uploaded in the name of the next one", async () => {
   const { id, slug } = organisation;
   const pool = await callIn(world, id, "POST", "/data-pools", { name: "Queued" });

@@ -19,7 +19,9 @@ export function useSendChanged(begun: Readonly<Record<string, unknown>>) {
       return null;
     }
     try {
-      return await send(changed);
+      const answer = await send(changed);
+      wasLost.current = false;
+      return answer;
     } catch (error) {
       if (!(error instanceof RequestRefused) || error.status >= 500) wasLost.current = true;
       throw error;

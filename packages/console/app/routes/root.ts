@@ -42,9 +42,11 @@ export const signedIn = createRoute({
 export const organisation = createRoute({
   getParentRoute: () => signedIn,
   path: "o/$org",
-  beforeLoad: async ({ context, params }) => {
+  beforeLoad: async ({ context, params, location }) => {
     const found = await findOrganisation(context.scope, params.org);
     if (found === null) throw notFound();
+    if (found.slug !== params.org)
+      throw redirect({ href: location.href.replace(params.org, found.slug), replace: true });
     store("organisation", found.slug);
     const scope = createScope(context.queries, context.me, found);
     return { scope, load: createLoad(scope) };

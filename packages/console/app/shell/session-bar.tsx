@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { isUnauthenticated } from "../api/explain-error.ts";
 import { q, REFRESH_MS, useFetched } from "../api/queries.ts";
 import { useMe } from "../api/scope.tsx";
+import { hasUnsavedInput } from "../ui/unsaved.ts";
 
 /**
  * Asks every 15 seconds whether the user is who they were, since pages that ask for nothing would be shown on. An ended session leads to the
@@ -14,8 +15,13 @@ export function SessionBar() {
   const { data, error } = useFetched(q("getMe", {}), { refresh: REFRESH_MS.list, isLoaded: true });
   const hasChanged = data !== undefined && data !== me;
   useEffect(() => {
-    // The user, their organisations and roles are part of the routes' context.
-    if (hasChanged) void router.invalidate();
+    if (!hasChanged) return undefined;
+    // The user, their organisations and roles are part of the routes' context. Where something is entered, the page stays: of an organisation
+    // that was renamed, there is none at its address any more.
+    const follow = () => void (hasUnsavedInput() || router.invalidate());
+    follow();
+    const timer = setInterval(follow, REFRESH_MS.list);
+    return () => clearInterval(timer);
   }, [hasChanged, router]);
   const hasEnded = isUnauthenticated(error);
   return (

@@ -1,4 +1,5 @@
 import { Alert, Skeleton, Stack, Text } from "@mantine/core";
+import { useState } from "react";
 import type { ReactNode } from "react";
 import { useText } from "../api/content.ts";
 import { q, useFetched } from "../api/queries.ts";
@@ -49,7 +50,10 @@ function BeginWithEarlier({ id, of, isOne, example, children }: EarlierProps) {
   const isWanted = execution !== undefined && fault === null;
   const { data: input, error: unread } = useText("getExecutionInput", { params: { id } }, isWanted);
   const error = execution === undefined ? missing : unread;
-  if (input !== undefined)
+  // Once the form has begun without it, it stays: it would take the place of what is being entered, when it can be read again.
+  const [failure, setFailure] = useState<Error | null>(null);
+  if (failure === null && input === undefined && fault === null && error !== null) setFailure(error);
+  if (input !== undefined && failure === null)
     return (
       <Stack>
         <Text>
@@ -81,10 +85,13 @@ function BeginWithEarlier({ id, of, isOne, example, children }: EarlierProps) {
         </KeptInput>
       </Stack>
     );
-  if (error === null) return <Skeleton height={320} />;
+  if (failure === null) return <Skeleton height={320} />;
   return (
     <Stack>
-      <Failure error={error} title="The input of that execution cannot be read: the form begins without it" />
+      <Failure
+        error={failure}
+        title="The input of that execution cannot be read: the form begins without it"
+      />
       <KeptInput key={of} of={of} origin={example}>
         {children}
       </KeptInput>

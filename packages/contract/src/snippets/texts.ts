@@ -47,7 +47,7 @@ const MOST_HELD_BYTES = 40_000;
 
 /** Whether programs read the body from a file, since no language takes so long a text in one piece. */
 export function isInFile(body: string): boolean {
-  return new TextEncoder().encode(body).length > MOST_HELD_BYTES;
+  return new TextEncoder().encode(escapeUnseen(body)).length > MOST_HELD_BYTES;
 }
 
 /** The line that says so, as a comment. */

@@ -89,7 +89,9 @@ function Versions({ of: subscription }: { readonly of: Subscription }) {
     isActive: isShownInMarketplace(subscription),
   });
   const named = findNamedVersion(subscription);
-  const version = chosen ?? named ?? latestVersion ?? undefined;
+  // What is being entered stays, with its version, when the endpoint URL names a newer one.
+  const [first] = useState(named ?? latestVersion ?? undefined);
+  const version = chosen ?? first ?? named ?? latestVersion ?? undefined;
   if (version === undefined)
     return <EmptyState title="No live version">Nothing can be started until a version is live.</EmptyState>;
   const listed = entry?.versions.map((one) => one.version) ?? [];
@@ -105,7 +107,7 @@ function Versions({ of: subscription }: { readonly of: Subscription }) {
           label: one === named ? `${one} (${mark})` : one,
         }))}
         value={version}
-        onChange={(value) => setSearch({ version: value === named ? undefined : value })}
+        onChange={(value) => setSearch({ version: value === first ? undefined : value })}
         allowDeselect={false}
         maw={280}
       />
