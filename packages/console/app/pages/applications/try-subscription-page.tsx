@@ -90,8 +90,9 @@ function Versions({ of: subscription }: { readonly of: Subscription }) {
   });
   const named = findNamedVersion(subscription);
   // What is being entered stays, with its version, when the endpoint URL names a newer one.
-  const [first] = useState(named ?? latestVersion ?? undefined);
-  const version = chosen ?? first ?? named ?? latestVersion ?? undefined;
+  const newest = named ?? latestVersion ?? undefined;
+  const [first] = useState(newest);
+  const version = chosen ?? first ?? newest;
   if (version === undefined)
     return <EmptyState title="No live version">Nothing can be started until a version is live.</EmptyState>;
   const listed = entry?.versions.map((one) => one.version) ?? [];
