@@ -52,7 +52,7 @@ const CONSOLE: UserConfig = {
             // What the entry is made of stays together, so that nothing else comes with it.
             { name: "first", tags: ["$initial"], priority: 1 },
             // What several pages share, in few files: each is a request, and a slow line has few at one time.
-            { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 20_000 },
+            { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 32_000 },
           ],
         },
       },

@@ -2,6 +2,7 @@ import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import type { Mutation } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
 import { isForbidden, isNotFound, isUnauthenticated } from "./api/explain-error.ts";
+import type { Me } from "./api/scope.tsx";
 import { hasUserChanged } from "./api/session.ts";
 import { routeTree } from "./routes.ts";
 import { NotFoundPage, RouteFailure } from "./shell/failures.tsx";
@@ -72,7 +73,9 @@ export function createConsole() {
       void router.invalidate().finally(() => (isSignedOut = false));
     },
     onForbidden: () => {
-      void hasUserChanged(queries).then((hasChanged) => (hasChanged ? router.invalidate() : undefined));
+      const { me } = (router.state.matches.at(-1)?.context ?? {}) as { readonly me?: Me };
+      if (me === undefined) return;
+      void hasUserChanged(queries, me).then((hasChanged) => (hasChanged ? router.invalidate() : undefined));
     },
     isLeaving: () => queries.isMutating({ predicate: isRemoval }) > 0 || router.state.status === "pending",
   });

@@ -36,14 +36,11 @@ export async function findMe(queries: QueryClient): Promise<Me | null> {
   }
 }
 
-/** Whether the user's organisations and roles are others than the console believes; what it believes is right then. Never rejects. */
-export async function hasUserChanged(queries: QueryClient): Promise<boolean> {
-  const { queryKey } = toQueryOptions(createScope(queries), q("getMe", {}));
-  const before = JSON.stringify(queries.getQueryData(queryKey));
-  if (before === undefined) return false;
-  await queries.invalidateQueries({ queryKey, refetchType: "none" });
-  const after = await findMe(queries).catch(() => null);
-  return after !== null && JSON.stringify(after) !== before;
+/** Whether the user's organisations and roles are others than those that the pages were given; `findMe` knows them then. Never rejects. */
+export async function hasUserChanged(queries: QueryClient, given: Me): Promise<boolean> {
+  const options = toQueryOptions(createScope(queries), q("getMe", {}));
+  const known = await queries.fetchQuery({ ...options, staleTime: 0 }).catch(() => given);
+  return JSON.stringify(known) !== JSON.stringify(given);
 }
 
 /** Identifiers of organisations by the slugs at which they were opened. */
